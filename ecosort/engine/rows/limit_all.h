@@ -1,7 +1,7 @@
 // Keeps only rows that may be among the first ones of the order (`--limit`).
 //
-// The last one of so many rows is the bound. Where they do not fit the memory, runs are stored, which leave samples for a bound by
-// counting.
+// The last one of so many rows is the bound. Where they do not fit the memory, runs are stored, which leave samples for a bound
+// by counting.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ecosort::engine::rows {
 
 class LimitAll final : public LimitRows {
  public:
-  // Of groups, which are decided at once, the first row of each of the first `rows` ones is kept.
+  // Keeps of groups, which are decided at once, the first row of each of the first `rows` ones.
   LimitAll(const formats::RowFormat& format, std::uint64_t rows, const GroupPolicy& groups, unsigned threads);
 
   void set_bounds(lines::LineRun& run) const override;

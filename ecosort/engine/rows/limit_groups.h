@@ -1,7 +1,7 @@
 // Keeps only the first rows of each group (`--limit K --by-group`).
 //
-// Each group that a sorted buffer cuts has a bound (formats/lines/group_bounds.h). Where bounds drop little, as those of long keys
-// do, no row is looked up any more, and no buffer is sorted before it is full; and where runs shrink little, they are stored
+// Each group that a sorted buffer cuts has a bound (formats/lines/group_bounds.h). Where bounds drop little, as those of long
+// keys do, no row is looked up any more, and no buffer is sorted before it is full; and where runs shrink little, they are stored
 // whole, and the merge alone looks for groups.
 #pragma once
 
@@ -28,11 +28,11 @@ class LimitGroups final : public LimitRows {
   void sort_and_cut(lines::LineRun& run);
   void set_group_bounds(std::shared_ptr<const lines::GroupBounds> bounds);
 
-  std::size_t next_sort_ = least_rows_to_cut;     // rows of the buffer that is read, with which it is cut
-  bool leaves_room_ = true;                       // when it is full
-  bool notes_cuts_ = true;                        // as bounds
-  std::uint64_t read_ = 0, left_out_ = 0;         // since then: rows, and those behind bounds
-  std::atomic<bool> shrinks_runs_ = true;         // so that it pays to look for groups in them
+  std::size_t next_sort_ = least_rows_to_cut;         // rows of the buffer that is read, with which it is cut
+  bool leaves_room_ = true;                           // when it is full
+  bool notes_cuts_ = true;                            // as bounds
+  std::uint64_t read_ = 0, left_out_ = 0;             // since then: rows, and those behind bounds
+  std::atomic<bool> shrinks_runs_ = true;             // so that it pays to look for groups in them
   std::shared_ptr<const lines::GroupBounds> bounds_;  // guarded
 };
 

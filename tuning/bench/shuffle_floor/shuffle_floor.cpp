@@ -2,7 +2,8 @@
 // what a shuffle has to do to them, with one thread, one request at a time, and the kernels of EcoSort. WAY:
 //
 //   once    each row is found and hashed, copied into the output and hashed there: what a shuffle in the memory has to do
-//   twice   each row is found and hashed, copied with a head into a block that is sealed and written; the block is read and checked,
+//   twice   each row is found and hashed, copied with a head into a block that is sealed and written; the block is read and
+//   checked,
 //           the row copied into the output and hashed: what a shuffle beyond the memory has to do
 //   parts   so also, with the order of `ecosort shuffle --seed 1`: rows go to blocks of PARTS (256) parts of the key space while
 //           they are in the cache, and each part is ordered and gathered by itself. No two rows of different parts are compared
@@ -65,7 +66,7 @@ class Direct {
     check(::fsync(descriptor_) == 0);
   }
   [[nodiscard]] std::uint64_t size() const {
-    struct stat facts {};
+    struct stat facts{};
     check(::fstat(descriptor_, &facts) == 0);
     return static_cast<std::uint64_t>(facts.st_size);
   }
@@ -203,7 +204,8 @@ hash::MultisetHash read_rows(const std::string& path, bool has_keys, MemoryBudge
     const char* row = reinterpret_cast<const char*>(block) - tail;
     const char* const end = reinterpret_cast<const char*>(block) + got;
     for (const char* at = reinterpret_cast<const char*>(block); at < end; at += lines::split_bytes) {
-      const std::size_t count = kernels.split(at, std::min<std::size_t>(lines::split_bytes, static_cast<std::size_t>(end - at)), '\n', ends.data());
+      const std::size_t count =
+          kernels.split(at, std::min<std::size_t>(lines::split_bytes, static_cast<std::size_t>(end - at)), '\n', ends.data());
       for (std::size_t i = 0; i < count; ++i) {
         rows[i] = {row, static_cast<std::size_t>(at + ends[i] - row)};
         row = at + ends[i] + 1;
@@ -307,8 +309,10 @@ int main(int argc, char** argv) try {
   const auto is_way = [&](const char* way) { return words[0] == way; };
   if (words.size() < 4 || words.size() > 6 || !(is_way("once") || is_way("twice") || is_way("parts")))
     throw UsageError("give once, twice or parts, an input, an output and a directory");
-  const std::size_t parts = words.size() > 4 ? std::stoul(words[4]) : 256, block = words.size() > 5 ? std::stoul(words[5]) : 65536;
-  if (!std::has_single_bit(parts) || parts < 2 || block % page != 0) throw UsageError("PARTS is a power of two, BLOCK whole pages");
+  const std::size_t parts = words.size() > 4 ? std::stoul(words[4]) : 256,
+                    block = words.size() > 5 ? std::stoul(words[5]) : 65536;
+  if (!std::has_single_bit(parts) || parts < 2 || block % page != 0)
+    throw UsageError("PARTS is a power of two, BLOCK whole pages");
   fmt::print("{}\n", shuffle_lines(words[0], words[1], words[2], words[3], parts, block).text());
   return 0;
 } catch (const ecosort::Error& error) {
