@@ -216,6 +216,9 @@ class RowFormat {
     return flip_ != 0 ? -((order > 0) - (order < 0)) : order;
   }
 
+  // Returns whether the keys of one level are equal.
+  [[nodiscard]] bool are_keys_equal(Text a, Text b, unsigned level) const { return compare_levels(a, b, level, level + 1) == 0; }
+
   // Groups of equal rows: those that agree in all levels, or in the first ones alone. Before rows are compared.
   void group_by_first(unsigned levels) noexcept { group_levels_ = levels; }
   [[nodiscard]] bool groups_by_all() const noexcept { return group_levels_ >= levels_; }

@@ -62,12 +62,12 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     """
     rows, source = _row_sort(told), _source_of(table)
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     from ecosort.arrow_claims import claim_of
     from ecosort.arrow_input import parquet_schema
-    from ecosort.parquet_groups import GroupWriter
 
-    writers = {".parquet": GroupWriter} | dict.fromkeys((".feather", ".arrow", ".ipc"), pa.ipc.new_file)
+    writers = {".parquet": pq.ParquetWriter} | dict.fromkeys((".feather", ".arrow", ".ipc"), pa.ipc.new_file)
     suffix = pathlib.Path(path_word(dst, "dst")).suffix.lower()
     make = writers.get(suffix)
     if make is None:
@@ -76,10 +76,11 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
         schema = parquet_schema(batches.schema) if is_parquet else batches.schema
-        groups = closing(ahead(rows.joined(batches, source.form.group_rows)))
+        groups = closing(ahead(rows.joined(batches, source.form.group_rows)))  # else the encoder, which is one thread, would wait
         with groups as joined, open(descriptor, "wb", closefd=False) as file, make(file, schema, **how) as writer:
             for batch in joined:
-                writer.write_batch(batch if batch.schema.equals(schema) else batch.cast(schema))
+                written = batch if batch.schema.equals(schema) else batch.cast(schema)
+                writer.write_batch(written, *([max(batch.num_rows, 1)] if is_parquet else []))
         os.fsync(descriptor)
     return rows.report()
 
