@@ -172,6 +172,23 @@ def test_rows_of_two_keys_share_a_window(ecosort: Path, tmp_path: Path) -> None:
     assert [int(line.rsplit(b",", 1)[1]) for line in output.splitlines()] == order
 
 
+@pytest.mark.parametrize("locale", ["de", "fr-CA", "en-u-kn-true"])
+def test_rows_with_one_first_text_have_the_order_of_the_second(ecosort: Path, tmp_path: Path, locale: str) -> None:
+    """Rows with equal first weights may all have one text, so that the next key decides, or several."""
+    rng = random.Random(locale)
+    cities = ["Köln", "Straße", "cafe", "Zürich am See"]
+    variants = {"cafe": ["cafe", "café", "Cafe"], "Straße": ["Straße", "Strasse"]}
+    firsts = [rng.choice(variants.get(city, [city])) for city in rng.choices(cities, k=1200)]
+    seconds = random_texts(rng, len(firsts))
+    keys = list(zip(sort_keys(locale, firsts), sort_keys(locale, seconds), strict=True))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    data = "".join(f'"{a}","{b}",{i}\n' for i, (a, b) in enumerate(zip(firsts, seconds, strict=True))).encode()
+    words = ["--no-header", "--by", f"1:text@{locale}", "--by", f"2:text@{locale}", "-", "-o", "-"]
+    code, output, error = run_csv(ecosort, words, tmp_path, data)
+    assert (code, error) == (0, "")
+    assert [int(line.rsplit(b",", 1)[1]) for line in output.splitlines()] == order
+
+
 def test_a_job_keeps_the_version_and_resumes(ecosort: Path, run: Run, tmp_path: Path) -> None:
     texts = random_texts(random.Random(8), 12_000)
     (tmp_path / "in").write_text("".join(f"{text} {'x' * 100}\n" for text in texts))

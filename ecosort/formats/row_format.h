@@ -216,13 +216,19 @@ class RowFormat {
     return flip_ != 0 ? -((order > 0) - (order < 0)) : order;
   }
 
+  // Returns whether the keys of one level are equal.
+  [[nodiscard]] bool are_keys_equal(Text a, Text b, unsigned level) const { return compare_levels(a, b, level, level + 1) == 0; }
+
   // Groups of equal rows: those that agree in all levels, or in the first ones alone. Before rows are compared.
   void group_by_first(unsigned levels) noexcept { group_levels_ = levels; }
   [[nodiscard]] bool groups_by_all() const noexcept { return group_levels_ >= levels_; }
   // Returns whether two rows are of one group, whose `order` compare() gave.
   [[nodiscard]] bool are_grouped(int order, Text a, Text b) const {
-    return order == 0 || (!groups_by_all() && compare_levels(a, b, 0, group_levels_) == 0);
+    return order == 0 || (!groups_by_all() && compare_groups(a, b) == 0);
   }
+  // Compare rows by the first levels, where these make groups, and two rows of one group by the others.
+  [[nodiscard]] int compare_groups(Text a, Text b) const { return compare_levels(a, b, 0, group_levels_); }
+  [[nodiscard]] int compare_in_group(Text a, Text b) const { return compare_levels(a, b, group_levels_, levels_); }
   // Says how many rows the group of the row has.
   virtual void count_in_front(Text row, std::uint64_t rows, CountText& to) const;
   // Returns what stays on top where rows are counted.

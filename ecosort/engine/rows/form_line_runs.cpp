@@ -167,8 +167,10 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
       std::reverse(run.entries(), run.entries() + run.count);
     else
       lines::sort_index(run, tools_.format, tools_.bench.compute.threads());
-    lines::drop_equal(run, tools_.format, groups_.kept_in_runs(), dropped);
-    if (limit_ != nullptr) limit_->cut(run);
+    if (limit_ != nullptr)
+      dropped = limit_->drop(run);
+    else
+      lines::drop_equal(run, tools_.format, groups_.kept_in_runs(), dropped);
   });
   co_await work;
   dropped_ += dropped;

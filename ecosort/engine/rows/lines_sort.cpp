@@ -13,6 +13,8 @@
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
 #include "engine/rows/gather_groups.h"
+#include "engine/rows/limit_all.h"
+#include "engine/rows/limit_groups.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/look_at_streams.h"
 #include "engine/rows/merge_groups.h"
@@ -75,11 +77,7 @@ class RowKernel final : public Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), *reader_, seen_, job_.groups);
-    if (job_.limit || job_.groups.is_limit) {
-      limit_.emplace(format_, job_.limit.value_or(UINT64_MAX), job_.groups, bench_.compute.threads());
-      reader_->set_limit(*limit_);
-      former_->set_limit(*limit_);
-    }
+    make_limit();
     if (packer_) former_->tell_pace(*packer_, input_size() > 0);
     if (job_.leaves_in_inputs && !limit_) former_->leave_in_inputs();
     co_await former_->form(runs_);
@@ -279,6 +277,17 @@ class RowKernel final : public Kernel {
     }
   }
 
+  void make_limit() {
+    const unsigned threads = bench_.compute.threads();
+    if (job_.groups.is_limit)
+      limit_ = std::make_unique<LimitGroups>(format_, job_.groups, threads);
+    else if (job_.limit)
+      limit_ = std::make_unique<LimitAll>(format_, *job_.limit, job_.groups, threads);
+    if (!limit_) return;
+    reader_->set_limit(*limit_);
+    former_->set_limit(*limit_);
+  }
+
   // All lines are in one run, which was not stored.
   [[nodiscard]] bool is_resident() const noexcept { return former_ && former_->resident() != nullptr; }
 
@@ -465,7 +474,7 @@ class RowKernel final : public Kernel {
   std::vector<lines::DuplicateFilter> seen_;  // with -u, one per thread
   std::optional<SetAside> set_aside_;
   std::optional<ReadLines> reader_;
-  std::optional<LimitRows> limit_;
+  std::unique_ptr<LimitRows> limit_;
   std::optional<FormLineRuns> former_;
   hash::MultisetHash left_in_runs_;  // of runs that were merged, what the limit left unread
   hash::MultisetHash dropped_, skipped_;

@@ -209,11 +209,27 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
   return terms_.skip == 0 || !is_skipped(last_.text);
 }
 
+// Does as is_of_group() where the first keys make groups: only rows of one are compared by the others.
+[[gnu::noinline]] bool MergeLines::has_first_keys_of_last(MergeCursor& cursor) {
+  const records::KeyWindow window = tree_.first_window(cursor), last = last_.window;
+  const int by_groups = format_.compare_groups(last_.text, cursor.line());
+  int order = by_groups;
+  if (window.prefix != last.prefix)
+    order = last.prefix < window.prefix ? -1 : 1;
+  else if (window.extension != last.extension)
+    order = last.extension < window.extension ? -1 : 1;
+  else if (by_groups == 0)
+    order = format_.compare_in_group(last_.text, cursor.line());
+  if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
+  return by_groups == 0;
+}
+
 // Returns whether the cursor's line is of the group of the last one.
 [[gnu::always_inline]] inline bool MergeLines::is_of_group(MergeCursor& cursor) {
+  if (groups_by_first_keys_) return has_first_keys_of_last(cursor);
   const int order = compare_to_last(cursor);
   if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
-  return terms_.groups.is_on && format_.are_grouped(order, last_.text, cursor.line());
+  return terms_.groups.is_on && order == 0;
 }
 
 [[gnu::always_inline]] inline void MergeLines::take_last(MergeCursor& cursor) {

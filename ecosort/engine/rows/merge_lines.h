@@ -116,6 +116,7 @@ class MergeLines {
   template <class Format>
   bool go_on(const Format& format, MergeCursor& cursor);
   [[nodiscard]] bool is_of_group(MergeCursor& cursor);
+  [[nodiscard]] bool has_first_keys_of_last(MergeCursor& cursor);
   void take_into_group(MergeCursor& cursor);
   void take_last(MergeCursor& cursor);
   void end_group();
@@ -142,6 +143,7 @@ class MergeLines {
   const formats::RowFormat& format_;
   MergeTerms terms_;
   const bool hashes_input_;
+  const bool groups_by_first_keys_;
   const std::size_t row_head_;      // bytes in front of each row
   const std::size_t written_head_;  // of them, those that go out
   const std::size_t hashed_end_;    // bytes of a row that are hashed besides its text

@@ -49,6 +49,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       format_(tools.format),
       terms_(terms),
       hashes_input_(terms.hashes_input || terms.is_of_files || terms.limit != UINT64_MAX),
+      groups_by_first_keys_(terms.groups.is_on && !format_.groups_by_all()),
       row_head_(format_.kind() == formats::Kind::shuffled ? sizeof(shuffle::RowHead) : 0),
       written_head_(terms.keeps_heads ? row_head_ : 0),
       hashed_end_(format_.hashed_end()),

@@ -200,23 +200,30 @@ class WeightTable {
                                                 std::size_t room) const noexcept {
     std::size_t count = 0;
     for (std::size_t at = 0; at < text.size();) {
-      auto c = static_cast<unsigned char>(text[at++]);
-      if (c >= 0x80) {
-        if ((c != 0xc2 && c != 0xc3) || at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80)
-          return std::nullopt;
-        c = static_cast<unsigned char>((c & 3U) << 6U | (static_cast<unsigned char>(text[at++]) & 0x3fU));
-      }
-      const Weight& weight = weights_[c];
-      if (!weight.is_known()) return std::nullopt;
+      const Weight* const weight = weight_at(text, at);
+      if (weight == nullptr) return std::nullopt;
       if (count == room) return room;
-      for (std::size_t i = 0; i < weight.size && count < room; ++i) {
+      for (std::size_t i = 0; i < weight->size && count < room; ++i) {
         if (depth > 0)
           --depth;
         else
-          to[count++] = weight.bytes[i];
+          to[count++] = weight->bytes[i];
       }
     }
     return count;
+  }
+
+  // Compares the weights of two texts: negative where a goes first. Nothing where characters up to the one behind those that
+  // decide are not known.
+  [[nodiscard]] std::optional<int> compare(Text a, Text b) const noexcept {
+    Bytes x{*this, a}, y{*this, b};
+    int one = 0, other = 0;
+    do {
+      one = x.next();
+      other = y.next();
+    } while (one == other && one > 0);
+    if (one < 0 || other < 0 || !x.is_next_known() || !y.is_next_known()) return std::nullopt;
+    return (one > other) - (one < other);
   }
 
  private:
@@ -227,6 +234,40 @@ class WeightTable {
     std::uint8_t size = unknown;
     [[nodiscard]] bool is_known() const noexcept { return size != unknown; }
   };
+
+  // The bytes of the weights of a text, one by one.
+  struct Bytes {
+    const WeightTable& table;
+    Text text;
+    std::size_t at = 0;
+    const Weight* weight = nullptr;
+    std::size_t given = 0;  // of the weight
+
+    // Returns 0 behind the last one, which is less than any; less where a character is not known.
+    [[nodiscard]] int next() noexcept {
+      while (weight == nullptr || given == weight->size) {
+        if (at == text.size()) return 0;
+        weight = table.weight_at(text, at);
+        if (weight == nullptr) return -1;
+        given = 0;
+      }
+      return weight->bytes[given++];
+    }
+    [[nodiscard]] bool is_next_known() const noexcept {
+      std::size_t place = at;
+      return place == text.size() || table.weight_at(text, place) != nullptr;
+    }
+  };
+
+  // Returns that of the character at `at`, which is passed; null where it is not known.
+  [[nodiscard]] const Weight* weight_at(Text text, std::size_t& at) const noexcept {
+    auto c = static_cast<unsigned char>(text[at++]);
+    if (c >= 0x80) {
+      if ((c != 0xc2 && c != 0xc3) || at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80) return nullptr;
+      c = static_cast<unsigned char>((c & 3U) << 6U | (static_cast<unsigned char>(text[at++]) & 0x3fU));
+    }
+    return weights_[c].is_known() ? &weights_[c] : nullptr;
+  }
 
   // A character may change its neighbours: "ch" of Czech and "aa" of Danish are letters, digits may be numbers, and sort keys
   // shorten some weights. So it is looked at beside all others, in either order.
@@ -288,6 +329,7 @@ records::KeyWindow Collation::window(Text text, std::size_t depth, bool descends
 
 int Collation::compare(Text a, Text b) const {
   if (a == b) return 0;
+  if (const auto order = opened_->table.compare(a, b); order.value_or(0) != 0) return *order;
   UErrorCode status = U_ZERO_ERROR;
   return icu().compare(opened_->collator.get(), a.data(), static_cast<int32_t>(a.size()), b.data(),
                        static_cast<int32_t>(b.size()), &status);

@@ -44,9 +44,12 @@ class TieOrder {
   void refine(const Group& group) {
     const Entry before = entries_[group.begin];
     const records::KeyWindow window{before.prefix, before.extension};
-    if (!order_.has_deeper_window(window, 0)) return merge_sort(group);
-    const formats::KeyPlace place = order_.behind_first(window);
-    order_group({.begin = group.begin, .end = group.end, .level = place.level, .depth = place.depth});
+    if (order_.has_deeper_window(window, 0)) {
+      const formats::KeyPlace place = order_.behind_first(window);
+      order_group({.begin = group.begin, .end = group.end, .level = place.level, .depth = place.depth});
+    } else {
+      order_by_keys(group);
+    }
     while (!sorted_.empty())
       if (const Group next = take_group(); next.size() > 1) settle(next);
     for (std::size_t i = group.begin; i < group.end; ++i) {
@@ -75,12 +78,29 @@ class TieOrder {
   // Orders a group of equal windows, or sorts it by the next ones and leaves the groups that it falls into on the list.
   void settle(Group group) {
     const records::KeyWindow window{entries_[group.begin].prefix, entries_[group.begin].extension};
-    if (!order_.has_deeper_window(window, group.level)) return merge_sort(group);
+    if (!order_.has_deeper_window(window, group.level)) return order_by_keys(group);
     if (order_.is_cut(window, group.level))
       group.depth += RowFormat::window_bytes;
     else
       group = {.begin = group.begin, .end = group.end, .level = group.level + 1};
     order_group(group);
+  }
+
+  // No window shows how the keys of the level differ; mostly they do not, and those of the next one decide.
+  void order_by_keys(const Group& group) {
+    if (have_equal_keys(group))
+      order_group({.begin = group.begin, .end = group.end, .level = group.level + 1});
+    else
+      merge_sort(group);
+  }
+
+  [[nodiscard]] bool have_equal_keys(const Group& group) const {
+    const Text first = line(group.begin);
+    for (std::size_t i = group.begin + 1; i < group.end; ++i) {
+      fetch(std::min(i + keys_ahead, group.end - 1));
+      if (!order_.are_keys_equal(first, line(i), group.level)) return false;
+    }
+    return true;
   }
 
   void order_group(const Group& group) {
