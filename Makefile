@@ -32,7 +32,7 @@ PYTEST ?=
 # Most tests wait more than they compute: twice as many workers as cores.
 WORKERS ?= $(shell expr 2 \* $(JOBS))
 PARALLEL := -n $(WORKERS)
-# The size of make scale-test, a directory on a real drive with 7 % of it free, and more words (--memory 1GiB --parts cluster).
+# The size of make scale-test, a directory on a real drive with 6 % of it free, and more words (--memory 1GiB --parts cluster).
 SIZE ?= 100GB
 SCALE_DIR ?= $(BUILD)
 SCALE ?=
@@ -90,7 +90,7 @@ test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sani
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PARALLEL) $(PYTEST)
 
 .PHONY: scale-test
-scale-test: ## sorts of SIZE=100GB on a drive that keeps the numbers of records (root; SCALE_DIR= on the drive, 7 % of SIZE; SCALE='--parts ...')
+scale-test: ## sorts of SIZE=100GB on a drive that keeps the numbers of records (root; SCALE_DIR= on the drive, 6 % of SIZE; SCALE='--parts ...')
 	@$(DEPS) program build scale python
 	@cmake -S ecosort -B $(BUILD) -G Ninja $(TYPE) -DECOSORT_TESTS=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS) ecosort record_drive

@@ -39,7 +39,7 @@ class Part:
 
     run: Callable[[Ground], None]
     disk: int = 110
-    real: int = 7
+    real: int = 6
 
 
 PARTS = {
@@ -63,7 +63,7 @@ def parse_size(text: str) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--dir", type=Path, default=Path("/var/tmp"), help="a real drive with 7 to 25 %% of the size free")
+    parser.add_argument("--dir", type=Path, default=Path("/var/tmp"), help="a real drive with 6 to 25 %% of the size free")
     parser.add_argument("--size", default="100GB")
     parser.add_argument("--memory", default="1GiB")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=USUAL, help="what is run; a terabyte takes hours")
