@@ -82,25 +82,6 @@ def test_dense_bursts_with_gaps_between_them_are_refused(tmp_path: Path) -> None
     assert "gap" in fatal(log, "lag=0,update=0.1")
 
 
-def test_a_log_of_any_length_is_read_a_piece_at_a_time(tmp_path: Path) -> None:
-    """A PPK2 writes 100,000 rows a second; all of a minute took gigabytes. Joined rows keep the energy, and gaps stay: of dense
-    bursts, rows that are missing, and rows of one time, nothing is joined.
-    """
-    even = [i * 1e-4 for i in range(3000)]
-    rows = [(round(1000 * t, 2), 20 + i % 7) for i, t in enumerate(even)]
-    log = log_of(tmp_path / "log.csv", "Timestamp(ms),P (W)", rows)
-    whole, joined = read_log(log, {}), read_log(log, {}, 650)
-    assert (len(whole.rows), len(joined.rows)) == (3000, 32)  # a piece that ends within a hundredth makes two of it
-    curves = [trapezoid([Sample(r.time_s, r.watts or 0.0) for r in found.rows]) for found in (whole, joined)]
-    energy = [curve.between(0.01, 0.29) for curve in curves]
-    assert energy[1] == pytest.approx(energy[0], rel=1e-3)
-    bursts = [batch * 0.05 + i * 1e-4 for batch in range(100) for i in range(30)]
-    log = log_of(tmp_path / "bursts.csv", "Timestamp(ms),P (W)", [(round(1000 * t, 2), 20 + i % 2) for i, t in enumerate(bursts)])
-    assert len(read_log(log, {}, 700).rows) == 3000
-    log = log_of(tmp_path / "coarse.csv", "Timestamp(ms),P (W)", [(int(1000 * t), 20) for t in even])
-    assert len(read_log(log, {"same-time": "spread"}, 700).rows) == 3000
-
-
 def test_seconds_under_a_header_of_milliseconds_are_refused(tmp_path: Path) -> None:
     """monsoon 0.1.88 writes time.time() - start under "Time(ms)": by the header energy is too small by 1000."""
     log = log_of(tmp_path / "log.csv", "Time(ms),P (W)", [(i * 0.2, 20 + i % 2) for i in range(1000)])

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
-from ecosort_power.meters.log_dense import LogRow, join_dense
 from ecosort_power.meters.log_series import (
     check_settings,
     join_units,
@@ -38,7 +37,7 @@ from ecosort_power.meters.log_series import (
     select,
     sum_columns,
 )
-from ecosort_power.meters.log_text import MOST_ROWS, Table, delimiters_of, read_tables
+from ecosort_power.meters.log_text import delimiters_of, read_table
 from ecosort_power.meters.log_values import (
     CellError,
     TimeForm,
@@ -66,6 +65,15 @@ Cell = tuple[str, float] | dict[str, Any] | None  # of a row, as its raw answer 
 
 
 @dataclass(frozen=True, slots=True)
+class LogRow:
+    time_s: float  # since 1970, or since the log's own start
+    watts: float | None
+    joules: float | None
+    raw: str  # its cells of power and energy, each with its factor: see row_values
+    key: tuple[str, ...] = ()  # which sensor it is of, where several are added up
+
+
+@dataclass(frozen=True, slots=True)
 class MeterLog:
     rows: list[LogRow]
     absolute: bool
@@ -84,56 +92,28 @@ class MeterLog:
         return median(steps) if steps else 0.0
 
 
-def read_log(path: Path, settings: Mapping[str, str], most_rows: int = MOST_ROWS) -> MeterLog:
-    """MeterError names the line that cannot be understood; UsageError the setting that is missing. Of a log of more rows than
-    `most_rows` those of a fast meter are joined as they are read (log_dense): all of them would not fit into memory.
-    """
-    form: _Form | None = None
-    rows: list[LogRow] = []
-    for table in read_tables(path, settings, lambda fields: has_time(fields, settings), most_rows):
-        piece, form = _piece(path, table, settings, form)
-        rows += join_dense(piece) if table.is_piece and not form.keys else piece
-    assert form is not None
-    rows = _added(rows) if form.keys else rows
-    if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
-        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
-    columns = form.columns
-    log = MeterLog(rows, form.absolute, columns.watts is not None, columns.energy is not None, columns.product)
-    _check_order(path, log)
-    return replace(log, rows=_apart(path, rows, settings))
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """Says how a log is written, by its first piece."""
-
-    columns: Columns
-    decimal: str
-    keys: list[int]
-    absolute: bool = False  # its times count from 1970
-
-
-def _piece(path: Path, table: Table, settings: Mapping[str, str], before: _Form | None) -> tuple[list[LogRow], _Form]:
-    """The rows of a piece, and the form, which is that of the piece before."""
+def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
+    """MeterError names the line that cannot be understood; UsageError the setting that is missing."""
+    table = read_table(path, settings, lambda fields: has_time(fields, settings))
     try:
-        filled = [row for row in table.rows if any(cell.strip() for cell in row[1])]
-        chosen = select(table.header, filled, settings, may_lack=before is not None)
+        chosen = select(table.header, [row for row in table.rows if any(cell.strip() for cell in row[1])], settings)
         chosen = join_units(table.header, chosen)
         fields = [row for _, row in chosen]
-        form = before
-        if form is None:
-            columns = find_columns(table.header, fields, settings)
-            decimal = _decimal(fields, columns, settings.get("decimal"))
-            form = _Form(columns, decimal, sum_columns(table.header, settings))
-        measured = [row for row in fields if any(i < len(row) and is_number(row[i]) for i in form.columns.values)]
-        refuse_several(table.header, measured, form.columns.used, settings)
+        columns = find_columns(table.header, fields, settings)
+        measured = [row for row in fields if any(i < len(row) and is_number(row[i]) for i in columns.values)]
+        refuse_several(table.header, measured, columns.used, settings)
+        decimal = _decimal(fields, columns, settings.get("decimal"))
+        keys = sum_columns(table.header, settings)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-    rows, kinds = _rows(path, chosen, form, settings, len(table.header))
-    if len(kinds | ({form.absolute} if before is not None else set())) > 1:
-        raise MeterError(f"{path}: some of its times count from 1970 and some do not; say #time=NAME")
+    rows, absolute = _rows(path, chosen, columns, settings, decimal, len(table.header), keys)
     _refuse_same_times(path, rows, settings)
-    return rows, replace(form, absolute=kinds == {True}) if before is None else form
+    rows = _added(rows) if keys else rows
+    if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
+        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
+    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, columns.product)
+    _check_order(path, log)
+    return replace(log, rows=_apart(path, rows, settings))
 
 
 def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:
@@ -150,16 +130,16 @@ def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None
 def _rows(
     path: Path,
     table: Sequence[tuple[int, Sequence[str]]],
-    form: _Form,
+    columns: Columns,
     settings: Mapping[str, str],
+    decimal: str,
     width: int,
-) -> tuple[list[LogRow], set[bool]]:
-    """The rows, and whether their times count from 1970: some may and some not."""
-    columns, decimal = form.columns, form.decimal
+    keys: Sequence[int],
+) -> tuple[list[LogRow], bool]:
     zone = time_zone(settings["timezone"]) if "timezone" in settings else columns.zone
     written = TimeForm(columns.time_scale, settings.get("time-format"), zone, decimal)
     rows: list[LogRow] = []
-    kinds: set[bool] = set()
+    kinds = set()
     for i, row in table:
         if not rows and is_units(row, columns):
             continue
@@ -178,8 +158,10 @@ def _rows(
             hint = f": {error}" if isinstance(error, CellError) else hint
             raise MeterError(f"{path}, line {i} cannot be understood: {said}{hint}") from None
         kinds.add(absolute)
-        rows.append(LogRow(seconds, watts, joules, raw, key_of(row, form.keys)))
-    return rows, kinds
+        rows.append(LogRow(seconds, watts, joules, raw, key_of(row, keys)))
+    if len(kinds) > 1:
+        raise MeterError(f"{path}: some of its times count from 1970 and some do not; say #time=NAME")
+    return rows, kinds == {True}
 
 
 def _millis(row: Sequence[str], columns: Columns) -> float:
@@ -204,8 +186,7 @@ def _cell(row: Sequence[str], column: Column | None, decimal: str) -> Cell:
     if column is None or is_gap(row[column.index]):
         return None
     text = row[column.index]
-    scale = cell_scale(text, column)
-    return plain_number(split_unit(text)[0], decimal), scale
+    return plain_number(split_unit(text)[0], decimal), cell_scale(text, column)
 
 
 def row_values(raw: str) -> tuple[float | None, float | None]:

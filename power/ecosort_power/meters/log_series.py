@@ -88,16 +88,15 @@ def conditions(header: Sequence[str], given: Mapping[str, str]) -> dict[int, str
     return {_index(header, column.strip()): value.strip() for column, _, value in parts}
 
 
-def select(header: Sequence[str], rows: Sequence[Row], given: Mapping[str, str], *, may_lack: bool = False) -> list[Row]:
-    """The rows that `#where=` means, and a line of units below the names. UsageError names the values there are; with `may_lack`
-    a later piece of a log may have none."""
+def select(header: Sequence[str], rows: Sequence[Row], given: Mapping[str, str]) -> list[Row]:
+    """The rows that `#where=` means, and a line of units below the names. UsageError names the values there are."""
     kept = list(rows)
     for index, value in conditions(header, given).items():
         if value == _ANY:
             continue
         units = kept[:1] if kept and not any(c.isdigit() for c in "".join(kept[0][1])) else []
         fitting = [row for row in kept if _cell(row[1], index) == value]
-        if not fitting and not may_lack:
+        if not fitting:
             there = _shown(cell for _, row in kept if (cell := _cell(row, index)))
             raise UsageError(f"no row has {value!r} in column {header[index].strip()!r}; there are: {there}")
         kept = units + fitting

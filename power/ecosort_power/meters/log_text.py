@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from ecosort_power.errors import MeterError, UsageError
@@ -18,7 +17,6 @@ from ecosort_power.errors import MeterError, UsageError
 _DELIMITERS = (",", ";", "\t", "|")
 BLANK = " "
 _NAMED = {"tab": "\t", "comma": ",", "blank": BLANK, "space": BLANK}
-MOST_ROWS = 100_000  # of a piece: a second of the fastest meters
 _PREAMBLE_LINES = 50  # what some instruments write above the names of the columns
 _BETWEEN = re.compile(r"\s+(?![(\[])")  # blanks, but not those before a unit in brackets
 _IN_A_MOMENT = re.compile(r"(?<=\d{4}[-/.]\d\d[-/.]\d\d)\s+(?=\d\d?:)")  # blanks between a date and a time of day
@@ -29,27 +27,23 @@ HasTime = Callable[[Sequence[str]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A log, or of a large one a piece."""
-
     header: list[str]
     rows: list[tuple[int, list[str]]]  # number of the line, and its fields; without fields for an empty line
-    is_piece: bool = False
 
 
-def read_lines(path: Path) -> Iterator[str]:
+def read_lines(path: Path) -> list[str]:
     try:
         if path.exists() and not path.is_file():
             raise MeterError(f"{path} is no regular file, which a log must be")
-        with path.open("rb") as file:
-            wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
-        with path.open(encoding="utf-16" if wide else "utf-8-sig", errors="replace") as text:
-            for line, following in pairwise(chain(text, [""])):
-                whole = line.replace("\x00", "").splitlines()
-                if not following and not line.endswith("\n"):
-                    whole = whole[:-1]  # 41.7 may be no more than 4 yet
-                yield from ("" if part.isspace() else part for part in whole)
+        data = path.read_bytes()
     except OSError as error:
         raise MeterError(f"{path} cannot be read: {error.strerror}") from error
+    wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace").replace("\x00", "")
+    lines = text.splitlines()
+    if text and not text.endswith(("\n", "\r")):
+        lines.pop()  # 41.7 may be no more than 4 yet
+    return ["" if line.isspace() else line for line in lines]
 
 
 def delimiters_of(given: Mapping[str, str]) -> tuple[str, ...]:
@@ -61,29 +55,15 @@ def delimiters_of(given: Mapping[str, str]) -> tuple[str, ...]:
     return delimiters
 
 
-def read_tables(path: Path, given: Mapping[str, str], has_time: HasTime, most_rows: int = MOST_ROWS) -> Iterator[Table]:
-    """Yields the pieces of a log, each of as many rows at most, so that one of any length can be read. MeterError for a file that
-    is none.
-    """
-    rest = read_lines(path)
-    lines = list(islice(rest, most_rows))
-    plain = list(map(_without_comment, lines))
+def read_table(path: Path, given: Mapping[str, str], has_time: HasTime) -> Table:
+    """MeterError for a file that is none."""
+    lines = read_lines(path)
+    plain = ["" if line.startswith("#") else line for line in lines]
     if sum(map(bool, lines)) < 3 or sum(map(bool, plain)) < 2:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
     header, delimiter, first = _Head(path, lines, plain, delimiters_of(given), has_time).find()
-    values = (_NUMPY.sub(r"\1", line) for line in chain(plain[first:], map(_without_comment, rest)))
-    rows = enumerate(_split(path, values, delimiter, len(header)), first + 1)
-    del lines, plain
-    piece, is_piece = list(islice(rows, most_rows)), False
-    while following := list(islice(rows, 1)):
-        is_piece = True
-        yield Table(header, piece, is_piece)
-        piece = following + list(islice(rows, most_rows - 1))
-    yield Table(header, piece, is_piece)
-
-
-def _without_comment(line: str) -> str:
-    return "" if line.startswith("#") else line
+    rows = _split(path, [_NUMPY.sub(r"\1", line) for line in plain[first:]], delimiter, len(header))
+    return Table(header, list(enumerate(rows, first + 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +114,11 @@ class _Head:
         return any(len(row) == len(fields) for row in _split(self.path, [line], delimiter, len(fields)))
 
 
-def _split(path: Path, lines: Iterable[str], delimiter: str, width: int = 0) -> Iterator[list[str]]:
+def _split(path: Path, lines: Sequence[str], delimiter: str, width: int = 0) -> list[list[str]]:
     if delimiter == BLANK:
-        yield from (_at_blanks(line, width) for line in lines)
-        return
+        return [_at_blanks(line, width) for line in lines]
     try:
-        yield from csv.reader(lines, delimiter=delimiter)
+        return list(csv.reader(lines, delimiter=delimiter))
     except csv.Error as error:
         raise MeterError(f"{path} is no CSV file: {error}") from None
 
