@@ -55,8 +55,7 @@ void check_complete(const Request& request) {
     throw UsageError("a job that can be resumed writes no claim; leave the claim out");
   job::check_shuffle(request);
   const Records* const records = std::get_if<Records>(&request.rows);
-  const bool is_plain_sort = request.place.kind == PlaceKind::file && request.input_order == InputOrder::any;
-  if (records != nullptr && records->skip_bytes > 0 && !is_plain_sort)
+  if (records != nullptr && records->skip_bytes > 0 && request.place.kind != PlaceKind::file)
     throw UsageError("files with bytes to skip are sorted into another file, at once; leave the way of sorting out");
   if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
   if (request.input_order == InputOrder::believed && request.format() != Format::lines)

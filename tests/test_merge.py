@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pairs import turns
 from sort_support import MIB, OVERHEAD_BYTES, Require, Run, expected, faults, listing, mounted, read_json, refused, succeeded
@@ -195,10 +196,28 @@ def test_what_is_in_front_of_the_records_stays_there(run: Run, tmp_path: Path) -
         path.write_bytes(b"HEAD")
     assert run(*words).returncode == 0
     assert (tmp_path / "out").read_bytes() == b"HEAD"
+    paths[1].write_bytes(b"HEADabc")
+    (tmp_path / "request").write_text(run("request", *words).stdout)
+    assert run("run", tmp_path / "request").returncode == 0
+    assert (tmp_path / "out").read_bytes() == b"HEADabc"
     paths[1].write_bytes(b"HEADING")
     assert run(*words).returncode == 1
     paths[1].write_bytes(b"TAILabc")
     refused(run(*words), 2, "the first 4 bytes of")
+
+
+@pytest.mark.parametrize("command", ["merge", "sort"])
+def test_a_head_that_says_how_many_records_follow_is_not_that_of_several_files(run: Run, tmp_path: Path, command: str) -> None:
+    """NumPy would read the first half of the output and say nothing."""
+    paths = [tmp_path / name for name in ("a.npy", "b.npy")]
+    for path in paths:
+        np.save(path, np.arange(100, dtype="<u8"))
+    words = ["--record-size", "8", "--key", "0:8:u64", "--skip-bytes", "128", "-o", tmp_path / "out"]
+    refused(run(command, *words, *paths), 2, "is a NumPy array")
+    if command == "sort":
+        refused(run(command, *words, "--limit", "3", paths[0]), 2, "is a NumPy array")
+        assert run(command, *words, paths[0]).returncode == 0
+        assert (tmp_path / "out").read_bytes() == paths[0].read_bytes()
 
 
 def test_pipes_are_merged_as_files_are(ecosort: Path, tmp_path: Path) -> None:

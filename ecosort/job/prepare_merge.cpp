@@ -163,7 +163,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
                                   .assumed_ratio = wanted.assumed_ratio,
                                   .power = wanted.power});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
-  job.head = common_head(job.inputs);
+  job.head = common_head(request, job.inputs);
   if (!job.plan.is_direct || !job.head.empty()) read_through_page_cache(request.inputs, job.inputs, storage);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   job.claim = claim_text_of(request, job.output);

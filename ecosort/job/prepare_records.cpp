@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -248,9 +249,19 @@ std::vector<std::byte> head_of(const engine::fixed::Input& input) {
   return {head, head + std::min<std::uint64_t>(input.skipped, got - std::min<std::uint64_t>(got, lead))};
 }
 
+// Whoever reads the output would believe it.
+void check_says_no_size(const std::vector<std::byte>& head, const engine::fixed::Input& first) {
+  constexpr std::string_view numpy = "\x93NUMPY";
+  if (std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with(numpy))
+    throw UsageError(
+        fmt::format("'{}' is a NumPy array, whose first bytes say how many records it has: the output has another number; do "
+                    "that in NumPy",
+                    first.file->path()));
+}
+
 }  // namespace
 
-std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inputs) {
+std::vector<std::byte> common_head(const Request& request, const std::vector<engine::fixed::Input>& inputs) {
   constexpr std::uint64_t most = std::uint64_t{1} << 20U;
   std::vector<std::byte> head;
   for (const engine::fixed::Input& input : inputs) {
@@ -262,6 +273,7 @@ std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inpu
       throw UsageError(fmt::format("the first {} bytes of '{}' are not those of '{}'; all files must begin alike", input.skipped,
                                    input.file->path(), inputs.front().file->path()));
   }
+  if (inputs.size() > 1 || request.has_groups() || request.limit) check_says_no_size(head, inputs.front());
   return head;
 }
 
@@ -305,7 +317,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   if (request.means.temp_directories.empty() && may_store) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
-  job.head = common_head(job.inputs);
+  job.head = common_head(request, job.inputs);
   add_head(prepared.space, job.head.size());
   if (!leeway.space_is_only_told) check_space(request, prepared);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;

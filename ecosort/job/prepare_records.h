@@ -49,8 +49,9 @@ void check_space(const Request& request, const PreparedRecords& prepared);
 [[nodiscard]] std::uint64_t whole_records(const io::File& file, std::uint64_t record_size, std::uint64_t skipped = 0);
 [[nodiscard]] planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                                         const planner::Machine& machine);
-// Returns the bytes that the inputs have in front of their records, which the output gets; UsageError where they are not alike.
-[[nodiscard]] std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inputs);
+// Returns the bytes that the inputs have in front of their records, which the output gets; UsageError where they are not alike,
+// or say how many records follow, and the output has more or fewer.
+[[nodiscard]] std::vector<std::byte> common_head(const Request& request, const std::vector<engine::fixed::Input>& inputs);
 // The output is longer by such a head.
 void add_head(std::vector<SpaceNeed>& needs, std::uint64_t bytes);
 // Checks that so much memory is there, before somebody is killed for it in an hour.

@@ -162,6 +162,12 @@ def test_how_checksums_are_written(ending: bytes) -> None:
             meter.take(whole[:-6] + ending % checksum)
 
 
+def test_nuls_are_no_telegram_without_a_checksum() -> None:
+    """A line that was disturbed behind the `!` gives NULs."""
+    with pytest.raises(MeterGlitchError, match="checksum is wrong"):
+        P1Meter(parse_spec("p1:/dev/none")).take(telegram("00.428*kW").rpartition(b"!")[0] + b"!\x00\x00\r\n")
+
+
 # Each specification of dsmr-parser, how its meters write powers, and whether they send checksums.
 MAKERS = {
     "V2_2": ("{kilowatts:07.2f}*kW", False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -50,9 +51,10 @@ import ecosort
 assert not {"ecosort.options", "ecosort.sorting", "ecosort.tables"} & set(sys.modules), "a keeper needs none of them"
 assert ecosort.errors.BadInput.__module__ == "ecosort.errors"
 assert "ecosort.sorting" not in sys.modules
+ecosort.resume = len
 from ecosort import *
-assert sort is ecosort.sort and {*ecosort.__all__} <= {*dir(ecosort)}
-assert not hasattr(ecosort, "no_such_name")
+assert sort is ecosort.sort and ecosort.resume is len and {*ecosort.__all__} <= {*dir(ecosort)}
+assert not hasattr(ecosort, "no_such_name") and not hasattr(ecosort, "keys.col")
 """
 
 
@@ -60,3 +62,9 @@ def test_the_package_loads_what_is_asked_for() -> None:
     """Each job of the queue starts a keeper."""
     path = os.pathsep.join(str(ROOT / name) for name in ("python", "power", "appliance"))
     subprocess.run([sys.executable, "-c", ASKED_FOR], env={**os.environ, "PYTHONPATH": path}, check=True)
+
+
+def test_checkers_of_types_see_no_function_that_gives_any_name() -> None:
+    """They would take each misspelt name for one of the package."""
+    tree = ast.parse((ROOT / "python" / "ecosort" / "__init__.py").read_text())
+    assert not [node for node in tree.body if isinstance(node, ast.FunctionDef)]

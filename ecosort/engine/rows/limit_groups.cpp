@@ -31,7 +31,7 @@ void LimitGroups::sort_and_cut(LineRun& run) {
   next_sort_ = has_shrunk ? std::max(2 * run.count, least_rows_to_cut) : SIZE_MAX;
   notes_cuts_ |= has_shrunk;
   if (cuts.empty() || !notes_cuts_) return;
-  const GroupBounds known = bounds_ ? *bounds_ : GroupBounds(format_);
+  const GroupBounds known = bounds_ ? *bounds_ : GroupBounds(format_);  // no other thread changes them
   set_group_bounds(std::make_shared<const GroupBounds>(known.with(std::move(cuts))));
 }
 

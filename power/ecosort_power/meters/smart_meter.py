@@ -160,9 +160,10 @@ class P1Meter(PortMeter):
         end = self._text.find(b"\n", mark) if mark >= 0 else -1
         if end < 0:
             return None
-        telegram, checksum = self._text[begin : mark + 1], self._text[mark + 1 : end].strip(b" \r\x00")
+        telegram, checksum = self._text[begin : mark + 1], self._text[mark + 1 : end].strip()
         self._text = self._text[end + 1 :]
-        if checksum and checksum.upper().rjust(4, b"0") != f"{_crc16(telegram):04X}".encode():  # some leave zeros out
+        digits = checksum.strip(b" \r\x00").upper().rjust(4, b"0")  # some leave zeros out
+        if checksum and digits != f"{_crc16(telegram):04X}".encode():
             raise MeterGlitchError(f"{self._where} sent a telegram that is not whole: its checksum is wrong")
         names = {"1": "drawn", "2": "given"}
         found = _P1_POWER.findall(telegram.decode("ascii", errors="replace"))
