@@ -249,7 +249,7 @@ std::vector<std::byte> head_of(const engine::fixed::Input& input) {
   return {head, head + std::min<std::uint64_t>(input.skipped, got - std::min<std::uint64_t>(got, lead))};
 }
 
-// Whoever reads the output would believe it.
+// A reader of the output would believe it.
 void check_says_no_size(const std::vector<std::byte>& head, const engine::fixed::Input& first) {
   constexpr std::string_view numpy = "\x93NUMPY";
   if (std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with(numpy))
