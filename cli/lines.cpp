@@ -66,9 +66,9 @@ std::string plain_output_notice(const CommandLine& line) {
                      lines::quoted_name(output), codec::name_of(*codec));
 }
 
-engine::rows::FirstLook look_with(LineContents contents, bool is_quiet) {
+engine::rows::FirstLook look_with(const LineContents& contents, bool is_quiet) {
   if (is_quiet) return {};
-  return [contents = std::move(contents)](const std::string& name, Text first) mutable {
+  return [contents](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_lines_notice(false, notice);
   };
 }
@@ -148,7 +148,7 @@ int sort_files(const CommandLine& line, double started_s) {
   LineContents contents = contents_of(line);
   notice(contents.compressed_notice(compressed_inputs(prepared.job)));
   notice(plain_output_notice(line));
-  prepared.job.look = look_with(std::move(contents), line.reports.quiet);
+  prepared.job.look = look_with(contents, line.reports.quiet);
   return run_rows({.request = line.request,
                    .reports = line.reports,
                    .words = {"lines", "-S", "-T"},
