@@ -9,7 +9,6 @@
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "formats/lines/quoted.h"
-#include "io/storage.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
 #include "job/space.h"
@@ -91,8 +90,10 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   return "";
 }
 
+bool is_full(int error_number) noexcept { return error_number == ENOSPC || error_number == EDQUOT; }
+
 std::string advice_on_failure(int error_number, const AdviceWords& words) {
-  if (io::is_full(error_number)) return fmt::format("; make room there, or name another place with {} or -o", words.temp);
+  if (is_full(error_number)) return fmt::format("; make room there, or name another place with {} or -o", words.temp);
   if (error_number == ENOMEM) return fmt::format("; give less with {}", words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
   // io_uring ends a request so for which the kernel may start no worker.

@@ -10,12 +10,12 @@
 
 #include "base/errors.h"
 #include "base/user.h"
+#include "cli/advice.h"
 #include "cli/end_at_once.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/ground.h"
-#include "io/storage.h"
 
 namespace ecosort::cli {
 
@@ -78,7 +78,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
     throw IoError(in_phase(damage.what() + way_past_damage(run, storage)));
   } catch (const IoError& error) {
     if (error.error_number() == EIO) throw IoError(in_phase(error.what() + way_past_damage(run, storage)), EIO);
-    const bool is_harmless = io::is_full(error.error_number());
+    const bool is_harmless = is_full(error.error_number());
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
                            way_on(run, storage, is_harmless ? is_safe(run) : is_stopped)),
                   error.error_number());

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cli/command_line.h"
-#include "engine/rows/first_look.h"
+#include "job/check_order.h"
 #include "job/prepare_merge.h"
 #include "job/prepare_records.h"
 #include "job/session.h"

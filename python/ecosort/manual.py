@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ecosort.errors import EcoSortError
 from ecosort.program import find_program
 
 _INSIDE = Path(__file__).with_name("manual.json")
@@ -53,13 +54,18 @@ class Command:
 
 @functools.cache
 def commands() -> dict[str, Command]:
-    """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there."""
+    """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there, EcoSortError
+    where it fails."""
     text = _INSIDE.read_bytes() if _INSIDE.exists() else _asked()
     return {told["name"]: _command(told) for told in json.loads(text)["commands"]}
 
 
 def _asked() -> bytes:
-    return subprocess.run([find_program(), "manual", "json"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+    words = [str(find_program()), "manual", "json"]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise EcoSortError(f"'{' '.join(words)}' ended with {done.returncode} and did not say which options there are")
+    return done.stdout
 
 
 def _command(told: dict[str, Any]) -> Command:

@@ -158,7 +158,8 @@ def test_how_checksums_are_written(ending: bytes) -> None:
         assert P1Meter(parse_spec("p1:/dev/none")).take(whole[:-6] + ending % checksum) is not None
     for checksum in (b"", b"no", b"0123"):
         meter = P1Meter(parse_spec("p1:/dev/none"))
-        with pytest.raises(MeterGlitchError, match="checksum is wrong") if checksum else contextlib.nullcontext():
+        has_none = ending.strip() == b"%s" and not checksum
+        with contextlib.nullcontext() if has_none else pytest.raises(MeterGlitchError, match="checksum is wrong"):
             meter.take(whole[:-6] + ending % checksum)
 
 
