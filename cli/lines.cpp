@@ -66,7 +66,7 @@ std::string plain_output_notice(const CommandLine& line) {
                      lines::quoted_name(output), codec::name_of(*codec));
 }
 
-engine::rows::FirstLook look_with(const LineContents& contents, bool is_quiet) {
+engine::rows::FirstLook look_with(LineContents contents, bool is_quiet) {
   if (is_quiet) return {};
   return [contents](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_lines_notice(false, notice);

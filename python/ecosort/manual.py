@@ -54,8 +54,8 @@ class Command:
 
 @functools.cache
 def commands() -> dict[str, Command]:
-    """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there, EcoSortError
-    where it fails."""
+    """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there, and
+    EcoSortError where it fails."""
     text = _INSIDE.read_bytes() if _INSIDE.exists() else _asked()
     return {told["name"]: _command(told) for told in json.loads(text)["commands"]}
 
