@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "base/full_drive.h"
 #include "base/size_text.h"
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
@@ -89,8 +90,6 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
   return "";
 }
-
-bool is_full(int error_number) noexcept { return error_number == ENOSPC || error_number == EDQUOT; }
 
 std::string advice_on_failure(int error_number, const AdviceWords& words) {
   if (is_full(error_number)) return fmt::format("; make room there, or name another place with {} or -o", words.temp);

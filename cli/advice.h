@@ -18,9 +18,6 @@ struct AdviceWords {
 // "; try --memory 4096KiB" and the like, to follow the error's own line; empty where it says enough.
 [[nodiscard]] std::string advice_on(const Error& error, const AdviceWords& words);
 
-// Returns whether a drive or a quota is full.
-[[nodiscard]] bool is_full(int error_number) noexcept;
-
 // Says it for a failure of the system.
 [[nodiscard]] std::string advice_on_failure(int error_number, const AdviceWords& words);
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 #include "base/user.h"
-#include "cli/advice.h"
 #include "cli/end_at_once.h"
 #include "cli/report.h"
 #include "cli/report_files.h"

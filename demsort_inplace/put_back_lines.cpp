@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 #include "base/size_text.h"
 #include "demsort_inplace/durable_job.h"
 #include "demsort_inplace/given_space.h"
@@ -257,7 +258,7 @@ class PutBackLinesKernel : public JobKernel {
       if (begin < end) (void)co_await bench_.reactor.reserve(file(), begin, end - begin);
       co_return true;
     } catch (const IoError& error) {
-      if (!io::is_full(error.error_number())) throw;
+      if (!is_full(error.error_number())) throw;
       if (is_least)
         throw IoError(fmt::format("to put the lines back into one file {} ({} bytes) of free space are needed in '{}'",
                                   format_bytes(end - begin), end - begin, bench_.paths.parent),

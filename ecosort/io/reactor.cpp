@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 #include "base/memory.h"
 #include "base/thread_time.h"
 #include "io/drive_clock.h"

@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 
 namespace ecosort::io {
-
-bool is_full(int error_number) noexcept { return error_number == ENOSPC || error_number == EDQUOT; }
 
 bool Storage::reserve_patiently(File& file, std::uint64_t offset, std::uint64_t size_bytes) {
   for (unsigned attempt = 0;; ++attempt) {

@@ -25,8 +25,6 @@ struct FileState {
   std::int64_t modified_ns = 0, changed_ns = 0;  // mtime and ctime since the epoch
 };
 
-[[nodiscard]] bool is_full(int error_number) noexcept;  // ENOSPC or EDQUOT
-
 // The steps of publish(), in order. `before_step` is called ahead of each; what it throws is treated as that step's failure,
 // so that a test can fail every one.
 enum class PublishStep : std::uint8_t { attributes, link, rename, sync_directory };

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 
 namespace ecosort::run {
 // Throws again where less space was reserved than the run may take, and the rest is not there. The message also says what the
 // user can do; a job that outlives it says that itself.
 void PackedRuns::throw_again(const IoError& error) const {
-  if (!assumes_ratio() || !io::is_full(error.error_number())) throw;
+  if (!assumes_ratio() || !is_full(error.error_number())) throw;
   const char* const way_on = head_bytes() > 0 ? "" : "; assume a smaller ratio, or give more temporary space";
   throw IoError(fmt::format("{}: runs shrink less than was assumed{}", error.what(), way_on), error.error_number());
 }

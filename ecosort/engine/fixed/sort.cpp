@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 #include "base/memory.h"
 #include "engine/driver.h"
 #include "engine/fixed/checked_output.h"
@@ -249,7 +250,7 @@ class RecordKernel final : public Kernel {
     try {
       if (bench_.storage.reserve_patiently(*output_, 0, all - taken)) output_reserved_ = all - taken;
     } catch (const IoError& error) {
-      if (!io::is_full(error.error_number())) throw;
+      if (!is_full(error.error_number())) throw;
     }
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/errors.h"
+#include "base/full_drive.h"
 
 namespace ecosort::engine::fixed {
 
@@ -118,7 +119,7 @@ Task<bool> WriteBehind::fits(std::uint64_t from, std::uint64_t size) {
   try {
     can_reserve_ = co_await reactor_.reserve(file_, from, size);
   } catch (const IoError& error) {
-    if (!io::is_full(error.error_number())) throw;
+    if (!is_full(error.error_number())) throw;
     co_return false;
   }
   co_return true;

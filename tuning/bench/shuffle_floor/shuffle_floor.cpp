@@ -3,8 +3,7 @@
 //
 //   once    each row is found and hashed, copied into the output and hashed there: what a shuffle in the memory has to do
 //   twice   each row is found and hashed, copied with a head into a block that is sealed and written; the block is read and
-//   checked,
-//           the row copied into the output and hashed: what a shuffle beyond the memory has to do
+//           checked, the row copied into the output and hashed: what a shuffle beyond the memory has to do
 //   parts   so also, with the order of `ecosort shuffle --seed 1`: rows go to blocks of PARTS (256) parts of the key space while
 //           they are in the cache, and each part is ordered and gathered by itself. No two rows of different parts are compared
 //
