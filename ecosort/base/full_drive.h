@@ -1,4 +1,4 @@
-// Tells a drive that is full from other failures.
+// Decides whether a failure means that the drive is full.
 #pragma once
 
 #include <cerrno>
