@@ -125,9 +125,9 @@ bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=,
 	  --lines-bytes $(LINES_BYTES) --tables-bytes $(TABLES_BYTES) $(if $(PEER_DIR),--peer-dir $(PEER_DIR)) $(BENCH)
 
 .PHONY: bench-kernels
-bench-kernels: ## time the kernels against std::sort, the parallel mode, TBB and simdjson (BENCH='--benchmark_filter=merge' for some)
+bench-kernels: ## time the kernels against std::sort, the parallel mode, TBB, simdjson, and tlx in PEER_DIR= (BENCH='--benchmark_filter=merge' for some)
 	@$(DEPS) program build kernels
-	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON -DECOSORT_PEER_DIR=$(PEER_DIR) >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "base/memory.h"
@@ -28,26 +29,33 @@ unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
   return passes;
 }
 
-// Lengths of rows, with their ends.
-struct RowBytes {
-  std::uint64_t least = 1, usual = 100;
-  std::uint64_t head = 0;  // in front of each row of a run
-  std::size_t longest = page_bytes - 1;
-};
+// By the first pages of the inputs; 0: they cannot be read twice.
+double usual_row_bytes(const std::vector<engine::rows::LineInput>& inputs) {
+  double bytes = 0, rows = 0;
+  for (const engine::rows::LineInput& input : inputs) {
+    if (input.first_bytes == 0) continue;
+    const auto size = static_cast<double>(input.file->facts().bytes_to_read());
+    bytes += size;
+    rows += size * static_cast<double>(input.first_rows) / static_cast<double>(input.first_bytes);
+  }
+  return rows > 0 ? bytes / rows : 0;
+}
+
+}  // namespace
 
 RowBytes row_bytes_of(const engine::rows::LinesJob& job) {
   RowBytes bytes;
+  if (const double usual = usual_row_bytes(job.inputs); usual > 0) bytes.usual = usual;
   const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(*job.format);
   if (shuffle == nullptr) return bytes;
   bytes.head = sizeof(shuffle::RowHead);
   if (const std::uint64_t size = shuffle->row_bytes(); size > 0) {
-    bytes.least = bytes.usual = size;
+    bytes.least = size;
+    bytes.usual = static_cast<double>(size);
     bytes.longest = size + bytes.head;
   }
   return bytes;
 }
-
-}  // namespace
 
 LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_bytes) {
   const planner::LinePlan& plan = job.plan;
@@ -56,13 +64,13 @@ LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_
   bounds.longest_line_bytes = plan.run_buffer_bytes - plan.block_bytes;
   // An empty line is one byte and its place in the index.
   const RowBytes row = row_bytes_of(job);
-  const std::uint64_t most_rows = input_bytes / row.least, usual_rows = input_bytes / row.usual;
+  const std::uint64_t most_rows = input_bytes / row.least, usual_rows = row.rows_in(input_bytes);
   const std::uint64_t room = plan.run_buffer_bytes - 2 * plan.block_bytes,
                       most_bytes = input_bytes + most_rows * lines::index_bytes_per_line;
   if (job.merge || most_bytes <= room) return bounds;
   const std::uint64_t most_full = div_up(most_bytes, room) + 1,
                       usual_full = div_up(input_bytes + usual_rows * lines::index_bytes_per_line, room);
-  bounds.usual_row_bytes = row.usual;
+  bounds.usual_row_bytes = static_cast<std::uint64_t>(std::llround(row.usual));
   bounds.usual_head_bytes = usual_rows * row.head;
   bounds.fewest_runs = input_bytes <= plan.run_buffer_bytes ? 0 : div_up(input_bytes, plan.run_buffer_bytes);
   bounds.most_runs = plan.spread_bytes > 0 ? std::bit_ceil(most_full) : most_full;

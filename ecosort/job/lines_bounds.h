@@ -3,15 +3,30 @@
 
 #include <cstdint>
 
+#include "base/memory.h"
 #include "engine/rows/lines_sort.h"
 
 namespace ecosort::job {
+
+// Lengths of rows, with their ends.
+struct RowBytes {
+  std::uint64_t least = 1;
+  double usual = 100;      // as in the first pages of the inputs, if they can be read twice
+  std::uint64_t head = 0;  // in front of each row of a run
+  std::size_t longest = page_bytes - 1;
+
+  // Returns how many rows so many bytes have, if they are usual ones.
+  [[nodiscard]] std::uint64_t rows_in(std::uint64_t bytes) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) / usual);
+  }
+};
+[[nodiscard]] RowBytes row_bytes_of(const engine::rows::LinesJob& job);
 
 struct LinesBounds {
   std::uint64_t memory_bytes = 0, longest_line_bytes = 0;
   // Counts of what may have runs; no runs are certain where `most_runs` is 0.
   std::uint64_t fewest_runs = 0, most_runs = 0;
-  std::uint64_t usual_runs = 0;  // with lines of usual_row_bytes: 100, unless their size is known
+  std::uint64_t usual_runs = 0;  // with lines of usual_row_bytes
   std::uint64_t usual_row_bytes = 100;
   std::uint64_t runs_at_a_time = 0;             // that are merged, where no line is longer than a page
   unsigned fewest_merges = 0, most_merges = 0;  // of each line

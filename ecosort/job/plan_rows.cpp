@@ -9,6 +9,7 @@
 #include "base/size_text.h"
 #include "job/groups.h"
 #include "job/line_groups.h"
+#include "job/lines_bounds.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
 
@@ -85,7 +86,7 @@ void plan_memory(const Request& request, const RowMeans& means, engine::rows::Li
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   // With a limit large buffers are better: in one of them the wanted rows may have room.
   if (!job.merge && !job.limit && !job.groups.is_limit && bytes > job.plan.run_buffer_bytes) {
-    job.plan = planner::plan_for_stored_runs(job.plan);
+    job.plan = planner::fit_blocks(planner::plan_for_stored_runs(job.plan), bytes, row_bytes_of(job).rows_in(bytes));
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
       job.plan.spread_bytes = bytes;

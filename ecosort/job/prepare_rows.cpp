@@ -42,7 +42,7 @@ namespace {
 
 bool is_merge(const Request& request) noexcept { return request.input_order != InputOrder::any; }
 
-std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage) {
+std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage, char terminator) {
   std::vector<engine::rows::LineInput> inputs;
   for (const std::string& name : request.inputs) {
     struct stat info{};
@@ -54,7 +54,7 @@ std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Sto
     input.name = name;
     input.decompresses = request.compression.decompress;
     input.open(storage);
-    input.look_at_beginning();
+    input.look_at_beginning(terminator);
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -199,7 +199,8 @@ planner::Machine machine_for(const Request& request, const std::vector<engine::r
 engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats::RowFormat> format, bool has_top,
                                 io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
   engine::rows::LinesJob job;
-  if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
+  job.format = std::move(format);
+  if (assumed_bytes == 0) job.inputs = open_inputs(request, storage, job.format->terminator());
   const planner::Machine machine = machine_for(request, job.inputs);
   const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
   const RowMeans means{row_memory_of(request.means, machine), threads, assumed_bytes};
@@ -216,7 +217,6 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &engine::rows::LineInput::may_be_compressed))
     job.plan_again = [request, means](engine::rows::LinesJob& planned) { plan_memory_again(request, means, planned); };
-  job.format = std::move(format);
   job.output = resolve_output(request.place.output, special);
   job.claim = claim_text_of(request, job.output, job.format.get());
   job.directories = run_directories(request, job.output);

@@ -74,12 +74,12 @@ Top take_top(formats::RowFormat& format, const std::string& path) {
   }
 }
 
-void check_plain_file(engine::rows::LineInput& input) {
+void check_plain_file(engine::rows::LineInput& input, char terminator) {
   if (input.file->facts().is_stream)
     throw UsageError(fmt::format("{} is a pipe or a device; a range of it cannot be read, so store it first",
                                  formats::shown_name(input.name)));
   input.decompresses = true;
-  input.look_at_beginning();
+  input.look_at_beginning(terminator);
   input.decompresses = false;
   if (input.codec)
     throw UsageError(
@@ -136,7 +136,7 @@ engine::partition::PartitionRowsJob prepare_partition_of_rows(const PartitionSpe
   } catch (const IoError& error) {
     throw UsageError(error.what());  // nothing was begun
   }
-  check_plain_file(input);
+  check_plain_file(input, job.format->terminator());
   SplitterFile splitters = read_splitters(spec.splitters);
   const Top top = take_top(*job.format, rows.input);
   job.top = top.bytes;
@@ -167,7 +167,7 @@ PreparedRowSample prepare_sample_of_rows(const SampleSpec& spec, RowTerms rows, 
   } catch (const IoError& error) {
     throw UsageError(error.what());
   }
-  check_plain_file(input);
+  check_plain_file(input, prepared.format->terminator());
   const Top top = take_top(*prepared.format, rows.input);
   prepared.header = top.header;
   const Borders range = borders_of(*input.file, *prepared.format, top.bytes.size(), spec.range);

@@ -14,6 +14,15 @@ std::size_t buffer_bytes(const LinePlan& plan) {
   return std::min(round_down(for_runs / plan.run_buffers, page_bytes), lines::most_run_bytes);
 }
 
+// At the same time.
+std::uint64_t most_merges(const LinePlan& plan) noexcept { return std::clamp(plan.threads, 1U, plan.write_blocks / 2); }
+
+// Returns whether so many merges at the same time have two slots for each run.
+bool has_room(const LinePlan& plan, std::uint64_t runs, std::uint64_t merges, std::size_t longest_line) noexcept {
+  const std::uint64_t slot = plan.block_bytes + round_up(longest_line, page_bytes) + page_bytes;
+  return runs * 2 * merges * slot <= plan.merge_bytes();
+}
+
 }  // namespace
 
 LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique) {
@@ -40,6 +49,21 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
   return plan;
 }
 
+LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows) {
+  constexpr std::uint64_t least_block = std::uint64_t{64} * 1024;
+  constexpr std::uint64_t spare_share = 8;  // buffers end with blocks, and have room for the rows of the next one
+  const std::uint64_t full = div_up(input_bytes + rows * lines::index_bytes_per_line, plan.run_buffer_bytes - 2 * plan.block_bytes),
+                      runs = full + full / spare_share;
+  if (runs > plan.batch_size || has_room(plan, runs, 1, page_bytes)) return plan;
+  for (const std::uint64_t merges : {most_merges(plan), std::uint64_t{1}})
+    for (LinePlan smaller = plan; smaller.block_bytes >= 2 * least_block;) {
+      smaller.block_bytes = round_down(smaller.block_bytes / 2, page_bytes);
+      smaller.run_buffer_bytes = buffer_bytes(smaller);
+      if (has_room(smaller, runs, merges, page_bytes)) return smaller;
+    }
+  return plan;
+}
+
 std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes) {
   constexpr std::uint64_t least_buffer_blocks = 4;
   plan = plan_for_stored_runs(plan);
@@ -51,10 +75,8 @@ std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_byte
 }
 
 std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line) {
-  const std::uint64_t runs = std::bit_ceil(full_runs), block = plan.block_bytes + round_up(longest_line, page_bytes) + page_bytes;
-  const std::uint64_t merges =
-      std::clamp(plan.threads, 1U, plan.write_blocks / 2);  // at the same time, with two slots for each run
-  return runs <= plan.batch_size && runs * 2 * merges * block <= plan.merge_bytes() ? runs : full_runs;
+  const std::uint64_t runs = std::bit_ceil(full_runs);
+  return runs <= plan.batch_size && has_room(plan, runs, most_merges(plan), longest_line) ? runs : full_runs;
 }
 
 LinePlan plan_for_small_input(LinePlan plan, std::uint64_t input_bytes) {

@@ -37,6 +37,10 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
+// Smaller blocks where rows are so short that one merge has no room for all their runs, if it has room then: in parts at the same
+// time, where that is possible, too. Larger requests cost less than a second merge of all rows.
+[[nodiscard]] LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows);
+
 // Plans for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
 // they may have any size). Nothing: the memory is too little for such blocks.
 [[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);

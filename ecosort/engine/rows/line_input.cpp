@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <string_view>
@@ -28,7 +29,7 @@ void LineInput::open(io::Storage& storage) {
   if (!file->facts().is_stream) opened = storage.state(*file);
 }
 
-void LineInput::look_at_beginning() {
+void LineInput::look_at_beginning(char terminator) {
   if (decompresses) codec = codec::codec_of_input_name(name);
   if (file->facts().is_stream) return;
   alignas(page_bytes) std::byte first[page_bytes];  // for direct I/O
@@ -36,7 +37,11 @@ void LineInput::look_at_beginning() {
   do size = ::pread(file->fd(), first, sizeof first, static_cast<off_t>(file->facts().start_offset));
   while (size < 0 && errno == EINTR);
   if (size < 0) throw IoError::from_call("read", file->path(), errno);
-  take_beginning({reinterpret_cast<const char*>(first), static_cast<std::size_t>(size)});
+  const std::string_view page(reinterpret_cast<const char*>(first), static_cast<std::size_t>(size));
+  take_beginning(page);
+  if (is_decoded()) return;
+  first_bytes = page.size();
+  first_rows = std::max<std::size_t>(std::ranges::count(page, terminator), 1);
 }
 
 void LineInput::look_at_beginning(std::string first) {

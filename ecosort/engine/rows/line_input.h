@@ -25,6 +25,7 @@ struct LineInput {
   // The beginning says it, of a stream its first bytes; the name, too, shows the codec of an input that is decompressed.
   const codec::Contents* contents = nullptr;
   std::optional<codec::Codec> codec;
+  std::size_t first_bytes = 0, first_rows = 0;  // of its first page; 0: not known
   std::uint64_t decoder_bytes = 0;  // memory; 0: not known
   // Keeps what was read of a stream to look at it, so that its bytes begin with this; less than codec::beginning_bytes is all of
   // it.
@@ -33,9 +34,9 @@ struct LineInput {
   std::uint64_t compressed_bytes = 0, plain_bytes = 0;
 
   void open(io::Storage& storage);
-  // Finds `contents` and `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError;
-  // InputRefused where it is to be decompressed and holds what cannot be read.
-  void look_at_beginning();
+  // Finds `contents` and `codec`, and counts rows that end so. Of files of the system; does nothing for a stream, whose bytes
+  // can be read once. IoError; InputRefused where it is to be decompressed and holds what cannot be read.
+  void look_at_beginning(char terminator);
   // Looks at a stream that begins so.
   void look_at_beginning(std::string first);
   // Looks at bytes that stay elsewhere.

@@ -45,6 +45,20 @@ TEST_P(LinePlanTest, RunsAreAsManyAsALoserTreeHasLeavesIfTheMergeHasMemoryForThe
   EXPECT_EQ(spread_runs(plan, 65, 100), 65U) << "128 are not merged at a time";
 }
 
+TEST(LinePlan, BlocksAreSmallerWhereShortRowsWouldElseBeMergedTwice) {
+  constexpr std::uint64_t bytes = 1'000'000'000, short_row = 10, usual_row = 100;
+  const LinePlan plan = plan_for_stored_runs(plan_lines(std::uint64_t{64} << 20U, 2, SIZE_MAX, false));
+  EXPECT_EQ(fit_blocks(plan, bytes, bytes / usual_row).block_bytes, plan.block_bytes);
+  const LinePlan smaller = fit_blocks(plan, bytes, bytes / short_row);
+  EXPECT_EQ(smaller.block_bytes, plan.block_bytes / 4) << "two merges of some 210 runs at the same time";
+  EXPECT_GE(smaller.run_buffer_bytes, plan.run_buffer_bytes);
+  EXPECT_EQ(fit_blocks(plan, 2 * bytes, 2 * bytes / short_row).block_bytes, plan.block_bytes / 4) << "one merge of more";
+  EXPECT_EQ(fit_blocks(plan, 10 * bytes, bytes).block_bytes, plan.block_bytes) << "too many runs for small ones, too";
+  LinePlan few = plan;
+  few.batch_size = 100;
+  EXPECT_EQ(fit_blocks(few, bytes, bytes / short_row).block_bytes, plan.block_bytes);
+}
+
 TEST_P(LinePlanTest, ASmallInputHasFewSmallBlocks) {
   const LinePlan plan = plan_for_small_input(plan_lines(GetParam(), 2, 100, false), 1000);
   EXPECT_LE(plan.write_bytes(), std::min<std::uint64_t>(GetParam() / 16, 192 * 1024));

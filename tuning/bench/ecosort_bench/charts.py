@@ -39,8 +39,8 @@ SUBJECTS = (
         "table_csv_number",
         {"ecosort": "EcoSort", "polars": "Polars", "duckdb": "DuckDB"},
     ),
-    Subject("200 MB of paths", "your_data", "data_paths", _LINES),
-    Subject("200 MB of a log", "your_data", "data_dated", _LINES),
+    Subject("1 GB of paths", "your_data", "data_paths", _LINES),
+    Subject("1 GB of a log", "your_data", "data_dated", _LINES),
     Subject("the log in order", "your_data", "data_in_order", _LINES),
 )
 

@@ -9,6 +9,8 @@
 //                   choose   the tree of 47 runs is replayed
 //                   emit     the row is copied and hashed
 //                   merge    all three in turn, row by row, as a merge does them
+//
+// `paths` and other kinds of people's lines have the two steps that depend on what the rows are: sort, merge.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -19,17 +21,11 @@
 
 #include "base/prefetch.h"
 #include "bench_support.h"
+#include "peoples_lines.h"
 #include "rows/row_steps.h"
 
 namespace ecosort::bench {
 namespace {
-
-constexpr std::size_t merged_runs = 47;
-
-void set_per_row(benchmark::State& state, std::size_t rows) {
-  state.counters["per_row"] =
-      benchmark::Counter(static_cast<double>(rows), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-}
 
 template <class Shape>
 void enter_rows(benchmark::State& state) {
@@ -143,22 +139,28 @@ void merge_rows(benchmark::State& state) {
   set_per_row(state, run.rows());
 }
 
+void add(const std::string& name, void (*step)(benchmark::State&)) {
+  benchmark::RegisterBenchmark(("rows/" + name).c_str(), step)->Unit(benchmark::kMillisecond);
+}
+
+template <class Shape>
+void add_steps(const std::string& shape) {
+  add(shape + "/enter", enter_rows<Shape>);
+  add(shape + "/sort", sort_rows<Shape>);
+  add(shape + "/gather", gather_rows<Shape>);
+  add(shape + "/find", find_next<Shape>);
+  add(shape + "/choose", choose_next<Shape>);
+  add(shape + "/emit", emit_rows<Shape>);
+  add(shape + "/merge", merge_rows<Shape>);
+}
+
 [[maybe_unused]] const bool registered = [] {
-  const auto add = [](const std::string& name, auto* step) {
-    benchmark::RegisterBenchmark(name.c_str(), step)->Unit(benchmark::kMillisecond);
-  };
-  const auto add_shape = [&]<class Shape>(Shape) {
-    const std::string shape = Shape::name;
-    add("rows/" + shape + "/enter", enter_rows<Shape>);
-    add("rows/" + shape + "/sort", sort_rows<Shape>);
-    add("rows/" + shape + "/gather", gather_rows<Shape>);
-    add("rows/" + shape + "/find", find_next<Shape>);
-    add("rows/" + shape + "/choose", choose_next<Shape>);
-    add("rows/" + shape + "/emit", emit_rows<Shape>);
-    add("rows/" + shape + "/merge", merge_rows<Shape>);
-  };
-  add_shape(LineShape{});
-  add_shape(Numbers{});
+  add_steps<LineShape>("text");
+  add_steps<Numbers>("number");
+  for_peoples_lines([]<class Shape>(const std::string& kind, Shape) {
+    add(kind + "/sort", sort_rows<Shape>);
+    add(kind + "/merge", merge_rows<Shape>);
+  });
   return true;
 }();
 

@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "engine/rows/merge_tree.h"
 #include "formats/csv/csv_format.h"
 #include "formats/lines/gather_lines.h"
@@ -30,14 +33,36 @@ inline std::string printable_text(std::mt19937_64& random, std::size_t size) {
   return text;
 }
 
+// A shape of rows has rows, with their ends, of at least so many bytes, and their format.
+template <class Make>
+std::string rows_of(std::size_t bytes, const Make& append_row) {
+  std::string text;
+  while (text.size() < bytes) {
+    append_row(text);
+    text += '\n';
+  }
+  return text;
+}
+
 struct LineShape {
-  static constexpr const char* name = "text";
   static auto format() { return std::make_unique<lines::LineOrder>(lines::LineOrderTerms{}); }
-  static std::string row(std::mt19937_64& random) { return printable_text(random, 59 + random() % 81); }
+  static std::string rows(std::size_t bytes) {
+    std::mt19937_64 random(1);
+    return rows_of(bytes, [&](std::string& text) { text += printable_text(random, 59 + random() % 81); });
+  }
+};
+
+// Lines as people have them (line_input/peoples_text.h).
+template <void (*append_line)(std::string&, Random&, std::uint64_t)>
+struct PeoplesLines {
+  static auto format() { return LineShape::format(); }
+  static std::string rows(std::size_t bytes) {
+    Random random(1);
+    return rows_of(bytes, [&, number = std::uint64_t{0}](std::string& text) mutable { append_line(text, random, number++); });
+  }
 };
 
 struct Numbers {
-  static constexpr const char* name = "number";
   static auto format() {
     csv::CsvTerms terms;
     terms.keys.resize(1);
@@ -47,6 +72,12 @@ struct Numbers {
     (void)format->take_first_row("", "id,number,text");
     return format;
   }
+  static std::string rows(std::size_t bytes) {
+    std::mt19937_64 random(1);
+    return rows_of(bytes, [&](std::string& text) { text += row(random); });
+  }
+
+ private:
   static std::string row(std::mt19937_64& random) {
     const std::uint64_t value = random();
     return std::to_string(random() % 1'000'000'000) + "," + (value >> 63U != 0 ? "-" : "") +
@@ -60,9 +91,7 @@ template <class Shape>
 class Run {
  public:
   Run() {
-    std::mt19937_64 random(1);
-    std::string text;
-    while (text.size() < run_bytes) text += Shape::row(random) + '\n';
+    const std::string text = Shape::rows(run_bytes);
     bytes_ = text.size();
     run_.memory = memory_.allocate(2 * bytes_, "a run");
     std::memcpy(run_.bytes(), text.data(), text.size());
@@ -132,12 +161,19 @@ void find_rows(const Format& format, const std::string& text, const Use& use) {
   }
 }
 
-// Continues as a cursor of a merge does.
+// Continues as a cursor of a merge does. `last`: the row that went out last, if rows have codes.
 template <class Format>
-void go_on(const Format& format, engine::rows::MergeCursor& cursor) {
+void go_on(const Format& format, const engine::rows::RowCodes* codes, Text last, engine::rows::MergeCursor& cursor) {
   cursor.exhausted = cursor.at == cursor.end;
   if (cursor.exhausted) return;
-  cursor.line_end = find_row(format, cursor.at, cursor.end, cursor.window);
+  if (codes == nullptr) {
+    cursor.line_end = find_row(format, cursor.at, cursor.end, cursor.window);
+  } else {
+    formats::Inside inside;
+    cursor.line_end = format.row_end(cursor.at, cursor.end, inside);
+    const Text row = cursor.line();
+    cursor.window = codes->code(row, engine::rows::RowCodes::common(row, last), cursor.keys);
+  }
   cursor.fetch_ahead();
 }
 
@@ -158,12 +194,14 @@ class RowMerge {
   RowMerge(const Run<Shape>& run, const std::string& sorted, std::size_t runs)
       : format_(run.format()), cursors_(make_cursors(runs)), ends_(runs) {
     deal(sorted);
+    choose_codes();
   }
 
   hash::MultisetHash operator()() {
     rewind();
     char* const begin = reinterpret_cast<char*>(out_.data());
     engine::rows::MergeTree tree(format_, cursors_);
+    if (codes()) tree.use(*codes());
     lines::LateHash hash(lines::line_kernels());
     std::size_t filled = 0;
     for (tree.build(); !tree.empty(); tree.replay()) {
@@ -177,10 +215,11 @@ class RowMerge {
         std::memcpy(begin + filled, row.data(), lines::copy_step);
       else
         std::memcpy(begin + filled, row.data(), row.size() + 1);
-      hash.add({begin + filled, row.size()});
+      const Text last(begin + filled, row.size());
+      hash.add(last);
       filled += row.size() + 1;
       cursor.at = cursor.line_end + 1;
-      go_on(format_, cursor);
+      go_on(format_, codes(), last, cursor);
     }
     hash.settle();
     return hash.sum();
@@ -206,13 +245,33 @@ class RowMerge {
     for (std::size_t i = 0; i < ends_.size(); at = ends_[i++]) {
       cursors_[i]->at = at;
       cursors_[i]->end = ends_[i];
-      go_on(format_, *cursors_[i]);
+      go_on(format_, codes(), {}, *cursors_[i]);
     }
   }
+  // As a merge does: rows have codes where neighbours begin alike.
+  void choose_codes() {
+    if (!engine::rows::RowCodes::can_code(format_)) return;
+    rewind();
+    std::vector<std::size_t> common;
+    for (const auto& cursor : cursors_) {
+      const Text row = cursor->line();
+      formats::Inside inside;
+      const char* const next = cursor->line_end + 1;
+      if (next == cursor->end) continue;
+      const char* const next_end = format_.row_end(next, cursor->end, inside);
+      common.push_back(engine::rows::RowCodes::common(row, {next, static_cast<std::size_t>(next_end - next)}));
+    }
+    constexpr std::size_t least = 4;
+    if (std::accumulate(common.begin(), common.end(), std::size_t{0}) < least * common.size()) return;
+    codes_.emplace(format_);
+    codes_->align(common);
+  }
+  [[nodiscard]] const engine::rows::RowCodes* codes() const noexcept { return codes_ ? &*codes_ : nullptr; }
 
   const Format& format_;
   std::vector<std::unique_ptr<engine::rows::MergeCursor>> cursors_;
-  std::vector<const char*> ends_;  // of the runs
+  std::vector<const char*> ends_;                // of the runs
+  std::optional<engine::rows::RowCodes> codes_;  // where they pay
   MemoryBudget memory_{~std::uint64_t{0}};
   Buffer runs_, out_ = memory_.allocate(blocks * block_bytes, "output");
 };
