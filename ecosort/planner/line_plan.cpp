@@ -58,6 +58,9 @@ LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64
   for (const std::uint64_t merges : {most_merges(plan), std::uint64_t{1}})
     for (LinePlan smaller = plan; smaller.block_bytes >= 2 * least_block;) {
       smaller.block_bytes = round_down(smaller.block_bytes / 2, page_bytes);
+      for (unsigned* const count : {&smaller.write_blocks, &smaller.read_depth, &smaller.write_depth})
+        *count *= 2;  // as many bytes as before are under way
+      smaller.blocks_at_once = std::min(2 * smaller.blocks_at_once, most_blocks_at_once);
       smaller.run_buffer_bytes = buffer_bytes(smaller);
       if (has_room(smaller, runs, merges, page_bytes)) return smaller;
     }

@@ -9,11 +9,14 @@
 
 namespace ecosort::planner {
 
+inline constexpr unsigned most_blocks_at_once = 16;
+
 struct LinePlan {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
   std::size_t block_bytes = 0;       // of runs, of reads, and of the output; whole pages
   unsigned write_blocks = 0;         // behind run formation and behind the merge
+  unsigned blocks_at_once = 3;       // at most so many are filled between two words with the coordinator
   unsigned run_buffers = 2;          // one is read into while others are sorted and written
   std::size_t run_buffer_bytes = 0;  // of each
   std::size_t seen_bytes = 0;        // with -u: for what is known of lines that came before

@@ -6,11 +6,6 @@
 #include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
-namespace {
-
-constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
-
-}  // namespace
 
 FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen,
                            const GroupPolicy& groups)
@@ -224,7 +219,7 @@ Task<void> FormLineRuns::gather_blocks(lines::RowSource& gather, LineSink& sink)
   };
   for (std::vector<Filled> blocks; !gather.finished(); blocks.clear()) {
     do blocks.push_back({co_await sink.take(), {}});
-    while (blocks.size() < gathered_at_once && sink.has_idle_block());
+    while (blocks.size() < tools_.plan.blocks_at_once && sink.has_idle_block());
     auto work = tools_.bench.compute.run([&] {
       const bool apart = sink.completes_apart();
       const auto complete = [&](std::size_t i) {

@@ -66,7 +66,7 @@ class RowRunSink : public LineSink {
   void put(std::byte* block, std::size_t bytes) override;
 
  private:
-  static constexpr std::size_t most_complete = 16;  // blocks that are complete and yet to be put
+  static constexpr std::size_t most_complete = planner::most_blocks_at_once;  // blocks that are complete and yet to be put
 
   [[nodiscard]] std::size_t pack(std::byte* block, run::BlockContents contents, std::uint64_t number);
 

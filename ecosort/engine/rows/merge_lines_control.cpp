@@ -17,15 +17,13 @@
 namespace ecosort::engine::rows {
 namespace {
 
-constexpr std::size_t most_blocks_at_once = 3;
-
 // Several merges share the write blocks. None waits for one while it has one that is not full (merge_all): every block in the
 // hands of a merge becomes full without another, or is given back, and every other one comes back when it is written. So each of
 // them gets its turn (Semaphore: first come, first served) as long as each can have one. That each takes at most its share of
 // half the blocks keeps the others for writing behind.
 std::size_t most_blocks(const planner::LinePlan& plan, std::size_t cursors, unsigned parts) {
   const std::size_t share = std::max<std::size_t>(plan.write_blocks / 2 / parts, 1);
-  return std::min(share, std::clamp<std::size_t>(cursors / 4, 1, most_blocks_at_once));
+  return std::min(share, std::clamp<std::size_t>(cursors / 4, 1, plan.blocks_at_once));
 }
 
 // Codes need rows that are keys, and in order: files of the user's may be in any. Rows that one window holds are told apart by
