@@ -16,6 +16,7 @@
 #define HAS_TLX 1
 #endif
 #if HAS_TLX && __has_include(<sequential/bingmann-lcp_losertree.hpp>) && __has_include(<numa.h>)
+#include <tools/stringtools.hpp>
 #include <tools/stringptr.hpp>
 #include <sequential/bingmann-lcp_losertree.hpp>
 #define HAS_LCP_TREE 1

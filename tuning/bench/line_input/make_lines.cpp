@@ -36,7 +36,7 @@
 namespace {
 
 using ecosort::Random;
-using ecosort::bench::skewed;
+using ecosort::bench::mostly_small;
 
 void append_text(std::string& out, Random& random, std::size_t length) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _";
@@ -92,7 +92,7 @@ Row row_of(Random& random) {
 
 void append_log(std::string& out, Random& random, std::uint64_t number) {
   constexpr std::string_view places[] = {"articles", "images", "search", "api/v2/items", "static/css"};
-  const std::uint64_t at = number / 40, page = skewed(random, 5000), code = random.next() % 20;
+  const std::uint64_t at = number / 40, page = mostly_small(random, 5000), code = random.next() % 20;
   fmt::format_to(std::back_inserter(out),
                  "10.{}.{}.{} - - [24/Nov/2026:{:02}:{:02}:{:02} +0000] \"GET /{}/{}.html HTTP/1.1\" {} {}", random.next() % 4,
                  random.next() % 64, random.next() % 256, at / 3600 % 24, at / 60 % 60, at % 60, places[page % 5], page,
@@ -107,8 +107,8 @@ void append_order(std::string& out, Random& random, std::uint64_t number) {
   constexpr std::string_view articles[] = {"garden chair", "book lamp", "walking shoes", "tool box", "blue teapot", "kite"};
   fmt::format_to(std::back_inserter(out), "{},", random.next() % 1'000'000'000);
   append_date(out, random);
-  fmt::format_to(std::back_inserter(out), ",customer {:05},{} no. {},{},{}.{:02}", skewed(random, 100'000), articles[number % 6],
-                 skewed(random, 300), states[random.next() % 4], skewed(random, 1000), random.next() % 100);
+  fmt::format_to(std::back_inserter(out), ",customer {:05},{} no. {},{},{}.{:02}", mostly_small(random, 100'000), articles[number % 6],
+                 mostly_small(random, 300), states[random.next() % 4], mostly_small(random, 1000), random.next() % 100);
 }
 
 using Append = void (*)(std::string&, Random&, std::uint64_t);

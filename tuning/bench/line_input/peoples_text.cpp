@@ -43,38 +43,38 @@ constexpr std::uint64_t day_ms = 86'400'000;
 // Arguments of a call are drawn in no certain order, so each draw is a statement.
 void append_message(std::string& out, Random& random) {
   constexpr std::string_view levels[] = {"INFO", "INFO", "INFO", "DEBUG", "WARN", "ERROR"};
-  const std::uint64_t host = random.below(40), process = 1000 + skewed(random, 30'000);
+  const std::uint64_t host = random.below(40), process = 1000 + mostly_small(random, 30'000);
   const std::string_view program = word(random), level = levels[random.below(std::size(levels))];
   const std::string_view verb = word(random), object = word(random);
-  const std::uint64_t number = random.below(1'000'000), ms = skewed(random, 5000);
+  const std::uint64_t number = random.below(1'000'000), ms = mostly_small(random, 5000);
   fmt::format_to(std::back_inserter(out), " host-{:02} {}[{}]: {} {} {} of {} took {} ms", host, program, process, level, verb,
                  object, number, ms);
 }
 
 }  // namespace
 
-std::uint64_t skewed(Random& random, std::uint64_t most) {
+std::uint64_t mostly_small(Random& random, std::uint64_t most) {
   const double uniform = static_cast<double>(random.next() >> 11U) * 0x1p-53;
   return static_cast<std::uint64_t>(static_cast<double>(most) * uniform * uniform * uniform);
 }
 
 void append_path(std::string& out, Random& random, std::uint64_t /*number*/) {
   constexpr std::string_view endings[] = {"jpg", "txt", "so", "html", "py", "conf"};
-  append_directory(out, 30 + skewed(random, 20'000));
+  append_directory(out, 30 + mostly_small(random, 20'000));
   const std::string_view name = word(random);
   const std::uint64_t file = random.below(1'000'000);
   fmt::format_to(std::back_inserter(out), "/{}_{:06}.{}", name, file, endings[random.below(std::size(endings))]);
 }
 
 void append_link(std::string& out, Random& random, std::uint64_t /*number*/) {
-  const std::uint64_t shop = skewed(random, 50), shelf = skewed(random, 40), item = random.below(100'000'000);
+  const std::uint64_t shop = mostly_small(random, 50), shelf = mostly_small(random, 40), item = random.below(100'000'000);
   Random names(shop);
   const std::string_view first = word(names), second = word(names);
   fmt::format_to(std::back_inserter(out), "https://www.{}-{}.example.com/catalogue/{}/{}/item-{:08}", first, second,
                  words[shelf % 8], words[shelf], item);
   if (random.below(3) != 0) return;
   const std::string_view from = word(random);
-  fmt::format_to(std::back_inserter(out), "?ref={}&page={}", from, skewed(random, 100));
+  fmt::format_to(std::back_inserter(out), "?ref={}&page={}", from, mostly_small(random, 100));
 }
 
 void append_dated(std::string& out, Random& random, std::uint64_t /*number*/) {
@@ -96,7 +96,7 @@ void append_in_order(std::string& out, Random& random, std::uint64_t number) {
 void append_event(std::string& out, Random& random, std::uint64_t /*number*/) {
   out += R"({"ts":")";
   append_time(out, random.below(day_ms));
-  const std::uint64_t user = skewed(random, 100'000), item = random.below(10'000), ms = skewed(random, 5000);
+  const std::uint64_t user = mostly_small(random, 100'000), item = random.below(10'000), ms = mostly_small(random, 5000);
   const std::string_view action = word(random), kind = word(random);
   fmt::format_to(std::back_inserter(out), R"(","user":{},"action":"{}","item":"{}-{}","ms":{}}})", user, action, kind, item, ms);
 }
@@ -121,14 +121,14 @@ void append_package(std::string& out, Random& random, std::uint64_t /*number*/) 
     default:
       fmt::format_to(std::back_inserter(out), "r-cran-{}{}", first, second);
   }
-  const std::uint64_t major = random.below(4), minor = skewed(random, 30), patch = skewed(random, 300),
+  const std::uint64_t major = random.below(4), minor = mostly_small(random, 30), patch = mostly_small(random, 300),
                       build = 1 + random.below(6);
   const std::string_view processor = processors[random.below(std::size(processors))];
   fmt::format_to(std::back_inserter(out), " {}.{}.{}-{} {} {}", major, minor, patch, build, processor, random.below(10'000'000));
 }
 
 void append_address(std::string& out, Random& random, std::uint64_t /*number*/) {
-  const std::uint64_t first = skewed(random, 223) + 1, rest = random.next();
+  const std::uint64_t first = mostly_small(random, 223) + 1, rest = random.next();
   fmt::format_to(std::back_inserter(out), "{}.{}.{}.{}", first, rest % 256, rest / 256 % 256, rest / 65'536 % 256);
 }
 
@@ -140,7 +140,7 @@ void append_visit(std::string& out, Random& random, std::uint64_t number) {
   constexpr std::string_view ends[] = {"ville", "ton", "burg", "ford", " Springs", " Falls", "haven", " St."};
   constexpr std::string_view ways[] = {"Street", "Road", "Lane", "Avenue"};
   const std::uint64_t year = 2020 + random.below(6), month = 1 + random.below(12), day = 1 + random.below(28),
-                      city = skewed(random, 500), house = 1 + skewed(random, 300);
+                      city = mostly_small(random, 500), house = 1 + mostly_small(random, 300);
   const std::string_view street = word(random), way = ways[random.below(std::size(ways))];
   const std::uint64_t minutes = random.below(600), cents = random.below(100'000);
   fmt::format_to(std::back_inserter(out), "{},{}-{:02}-{:02},{}{},{} {} {},{},{}.{:02}", number, year, month, day,

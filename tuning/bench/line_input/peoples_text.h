@@ -11,7 +11,7 @@
 namespace ecosort::bench {
 
 // From 0 on; small numbers are wanted most.
-[[nodiscard]] std::uint64_t skewed(Random& random, std::uint64_t most);
+[[nodiscard]] std::uint64_t mostly_small(Random& random, std::uint64_t most);
 
 // A file below one of five roots, in one of 20,000 directories.
 void append_path(std::string& out, Random& random, std::uint64_t number);

@@ -35,7 +35,7 @@ inline std::string printable_text(std::mt19937_64& random, std::size_t size) {
 
 // A shape of rows has rows, with their ends, of at least so many bytes, and their format.
 template <class Make>
-std::string rows_of(std::size_t bytes, const Make& append_row) {
+std::string rows_of(std::size_t bytes, Make append_row) {
   std::string text;
   while (text.size() < bytes) {
     append_row(text);
