@@ -52,7 +52,8 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
 LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows) {
   constexpr std::uint64_t least_block = std::uint64_t{64} * 1024;
   constexpr std::uint64_t spare_share = 16;  // buffers end with blocks, and have room for the rows of the next one
-  const std::uint64_t full = div_up(input_bytes + rows * lines::index_bytes_per_line, plan.run_buffer_bytes - 2 * plan.block_bytes),
+  const std::uint64_t full =
+                          div_up(input_bytes + rows * lines::index_bytes_per_line, plan.run_buffer_bytes - 2 * plan.block_bytes),
                       runs = full + full / spare_share;
   if (runs > plan.batch_size || has_room(plan, runs, 1, page_bytes)) return plan;
   for (const std::uint64_t merges : {most_merges(plan), std::uint64_t{1}})

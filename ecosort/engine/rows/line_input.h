@@ -26,7 +26,7 @@ struct LineInput {
   const codec::Contents* contents = nullptr;
   std::optional<codec::Codec> codec;
   std::size_t first_bytes = 0, first_rows = 0;  // of its first page; 0: not known
-  std::uint64_t decoder_bytes = 0;  // memory; 0: not known
+  std::uint64_t decoder_bytes = 0;              // memory; 0: not known
   // Keeps what was read of a stream to look at it, so that its bytes begin with this; less than codec::beginning_bytes is all of
   // it.
   std::optional<std::string> beginning;

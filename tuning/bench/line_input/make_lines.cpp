@@ -107,8 +107,9 @@ void append_order(std::string& out, Random& random, std::uint64_t number) {
   constexpr std::string_view articles[] = {"garden chair", "book lamp", "walking shoes", "tool box", "blue teapot", "kite"};
   fmt::format_to(std::back_inserter(out), "{},", random.next() % 1'000'000'000);
   append_date(out, random);
-  fmt::format_to(std::back_inserter(out), ",customer {:05},{} no. {},{},{}.{:02}", mostly_small(random, 100'000), articles[number % 6],
-                 mostly_small(random, 300), states[random.next() % 4], mostly_small(random, 1000), random.next() % 100);
+  fmt::format_to(std::back_inserter(out), ",customer {:05},{} no. {},{},{}.{:02}", mostly_small(random, 100'000),
+                 articles[number % 6], mostly_small(random, 300), states[random.next() % 4], mostly_small(random, 1000),
+                 random.next() % 100);
 }
 
 using Append = void (*)(std::string&, Random&, std::uint64_t);

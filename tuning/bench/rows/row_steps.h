@@ -1,6 +1,7 @@
 // The steps of a sort of rows by two passes, each as the sort takes it, on rows in memory.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -93,7 +94,8 @@ class Run {
   Run() {
     const std::string text = Shape::rows(run_bytes);
     bytes_ = text.size();
-    run_.memory = memory_.allocate(2 * bytes_, "a run");
+    const auto rows = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+    run_.memory = memory_.allocate(bytes_ + rows * lines::index_bytes_per_line + block_bytes, "a run");
     std::memcpy(run_.bytes(), text.data(), text.size());
     run_.format = format_.get();
     enter();
@@ -248,7 +250,7 @@ class RowMerge {
       go_on(format_, codes(), {}, *cursors_[i]);
     }
   }
-  // As a merge does: rows have codes where neighbours begin alike.
+  // Chooses as a merge does: rows have codes where neighbours begin alike.
   void choose_codes() {
     if (!engine::rows::RowCodes::can_code(format_)) return;
     rewind();
