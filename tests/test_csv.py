@@ -631,7 +631,7 @@ def test_values_that_share_a_long_beginning(ecosort: Path, tmp_path: Path, type_
     """Values of a megabyte cost what their bytes cost, and no stack."""
     number = type_.startswith("number")
     common = (b"7" if number else b"a") * (1 << 20)
-    rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(20), 20)]
+    rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(9), 9)]
     words = ["--no-header", "--by", f"1:{type_}", "-", "-o", "-"]
     code, output, error = run_csv(ecosort, words, tmp_path, b"".join(rows))
     assert (code, error) == (0, "")

@@ -264,7 +264,8 @@ def mixed_records(count: int, seed: int = 3) -> bytes:
     rng = random.Random(seed)
     few = [field_of(rng, "dec", 16) for _ in range(40)]
     numbers = [[number_field(rng, kind) for _ in range(6_000)] for kind in ("f64le", "i64le")]
-    return table_of(count, seed, *numbers, [rng.choice(few) if rng.random() < 0.5 else decimal_field(rng, 16) for _ in range(6_000)])
+    decimals = [rng.choice(few) if rng.random() < 0.5 else decimal_field(rng, 16) for _ in range(6_000)]
+    return table_of(count, seed, *numbers, decimals)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ std::uint64_t least_memory(const SortSetup& setup) {
   return planner::minimum_memory_bytes({.format = setup.format, .input_records = records, .threads = 4});
 }
 
-// What comes of the records. Many sorts of the same ones follow each other.
+// Returns what comes of the records; many sorts of the same ones follow each other.
 const std::string& expected_of(const SortSetup& setup, const std::string& all) {
   static struct {
     records::RecordFormat format;
