@@ -38,8 +38,8 @@ from .support import (
 )
 from .test_resumable_lines import flip, phase_of, refused_by_lines
 
-LINES = 160_000  # 5 MB
-SMALL = ("-S", "10M")  # several runs, some checkpoints
+LINES = 250_000  # 8 MB
+SMALL = ("-S", "16M")  # several runs, some checkpoints
 
 
 @pytest.fixture(scope="session")
@@ -174,7 +174,7 @@ def test_a_line_that_is_too_long_wants_more_memory_and_loses_nothing(run: Run, l
 
 
 SHAPES = {
-    "numbered": lambda: numbered_lines(LINES),
+    "numbered": lambda: numbered_lines(250_000),
     "empty": lambda: b"\n" * 2_000_000,
     "long": lambda: b"".join(b"%d " % (i * 7919 % 1000) + b"z" * (i * 131 % 90_000) + b"\n" for i in range(400)),
     "mixed": lambda: b"\n" * 900_000 + (b"w" * 60_000 + b"\n") * 150,
@@ -183,7 +183,7 @@ SHAPES = {
 
 @pytest.mark.parametrize(
     ("shape", "memory", "kind"),
-    [(*row, kind) for row, kind in turns([("numbered", "10M"), ("empty", "16M"), ("long", "24M"), ("mixed", "24M")], KINDS)],
+    [(*row, kind) for row, kind in turns([("numbered", "16M"), ("empty", "16M"), ("long", "24M"), ("mixed", "24M")], KINDS)],
 )
 def test_exactly_the_space_of_the_plan_is_enough(run: Run, tmp_path: Path, kind: str, shape: str, memory: str) -> None:
     data = SHAPES[shape]()
@@ -321,7 +321,7 @@ def test_the_status_tells_how_far_it_is(
     lines4.write_bytes(b"another file\n")
     refused(run("resume", lines4), 2, "exists beside the job", "move it away")
     lines4.unlink()
-    refused(run("resume", "--memory", "2MiB", lines4), 2, "which was laid out for 10 MiB; try --memory 10240KiB")
+    refused(run("resume", "--memory", "2MiB", lines4), 2, "which was laid out for 16 MiB; try --memory 16384KiB")
     succeeded(run("resume", "-q", lines4))
     assert lines4.read_bytes() == wanted
 

@@ -169,7 +169,7 @@ TEST(InPlaceCrash, NoRecordIsLostWhereverThePowerFails) {
     distinct += outcome.distinct.size();
     print_outcome(job.name, outcome);
   }
-  EXPECT_GE(distinct, 1'500U);
+  EXPECT_GE(distinct, 1'200U);
 }
 
 TEST(InPlaceCrashTwice, NoRecordIsLostDuringTheResumption) {
