@@ -328,8 +328,8 @@ def test_a_drive_that_only_compressed_runs_fit_on(ecosort: Path, tmp_path: Path,
         assert_nothing_left(tmp_path)
 
 
-@pytest.mark.usefixtures("text")
 def test_the_plan_tells_what_goes_through_the_program(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes((some_text() + b"\n") * 2)
     words = ["plan", "lines", *SMALL, "--compress-program=gzip", "in", "-o", "out"]
     done = subprocess.run([str(ecosort), *words], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "temporary space       what 'gzip' makes of at most " in done.stdout

@@ -22,7 +22,11 @@ std::uint64_t space_of_runs(const RecordPlan& plan, std::uint64_t bytes) {
 
 RunTraffic run_traffic(const RecordPlan& plan, const std::function<std::uint64_t(std::uint64_t records)>& bytes_of) {
   RunTraffic traffic;
-  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) traffic.at_first += bytes_of(plan.runs[i]);
+  std::uint64_t each = 0;  // nearly all runs are as long as the one before
+  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) {
+    if (i == 0 || plan.runs[i] != plan.runs[i - 1]) each = bytes_of(plan.runs[i]);
+    traffic.at_first += each;
+  }
   std::uint64_t now = traffic.at_most = traffic.at_first;
   if (plan.merge.steps.size() < 2) return traffic;  // and needs no list of runs that changes
   std::vector<std::uint64_t> runs = plan.runs;

@@ -154,7 +154,7 @@ ROWS = {
 def test_sorts_of_rows_follow_the_profile(run: Run, place: Path, command: str) -> None:
     words, threads = ROWS[command]
     row = '{{"a":{}}}' if command == "jsonl" else "{}"
-    (place / "rows").write_text("".join(row.format(10**18 + number % 97) + "\n" for number in range(100_000)))
+    (place / "rows").write_text("".join(row.format(10**18 + number % 97) + "\n" for number in range(300_000)))
     found = {}
     for name, *more in (
         ("profile", "--profile", "p.toml"),
