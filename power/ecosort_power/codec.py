@@ -76,7 +76,7 @@ def decode(kind: type[T], value: Any, where: str = "document") -> T:
     if not isinstance(value, dict):
         raise ValueError(f"{where} is not an object")
     arguments = {}
-    for name, wanted, is_needed in _members(kind):
+    for name, wanted, is_needed in _members(kind):  # type: ignore[arg-type]
         if name in value:
             arguments[name] = _decode(wanted, value[name], f"{where}.{name}")
         elif is_needed:
@@ -88,8 +88,7 @@ def decode(kind: type[T], value: Any, where: str = "document") -> T:
 def _members(kind: type) -> list[tuple[str, Any, bool]]:
     """Returns name and type of each member, and whether it must be there."""
     hints, missing = typing.get_type_hints(kind), dataclasses.MISSING
-    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-    return [(f.name, hints[f.name], f.default is missing and f.default_factory is missing) for f in fields]
+    return [(f.name, hints[f.name], f.default is missing and f.default_factory is missing) for f in dataclasses.fields(kind)]
 
 
 def document_text(value: Any) -> str:
