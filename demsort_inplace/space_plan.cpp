@@ -129,17 +129,30 @@ SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const pl
   return plan;
 }
 
-// A longer interval may need less: fewer checkpoints make fewer extents, and where runs keep their space nothing more.
-void tighten(SpacePlan& plan, const planner::Wanted& wanted) {
-  SpacePlan longer = plan;
-  do {
-    plan = longer;
-    longer.layout.interval_bytes = std::min(2 * plan.layout.interval_bytes, most_interval(plan.layout));
-    if (longer.layout.interval_bytes <= plan.layout.interval_bytes) return;
-  } while (complete(longer, wanted) && longer.need_bytes() < plan.need_bytes());
+// The same layout with another interval. Nothing: the memory is too little. What the plan says of the engine is long, and
+// computed anew.
+std::optional<SpacePlan> with_interval(const SpacePlan& plan, std::uint64_t interval_bytes, const planner::Wanted& wanted) {
+  SpacePlan other;
+  other.layout = plan.layout;
+  other.held_bytes = plan.held_bytes;
+  other.output_bytes = plan.output_bytes;
+  other.layout.interval_bytes = interval_bytes;
+  return complete(other, wanted) ? std::optional(std::move(other)) : std::nullopt;
 }
 
-// Calls `look` with every layout there is, in its tightest form.
+// A longer interval may need less: fewer checkpoints make fewer extents, and where runs keep their space nothing more.
+void tighten(SpacePlan& plan, const planner::Wanted& wanted) {
+  for (;;) {
+    const std::uint64_t interval = std::min(2 * plan.layout.interval_bytes, most_interval(plan.layout));
+    if (interval <= plan.layout.interval_bytes) return;
+    std::optional<SpacePlan> longer = with_interval(plan, interval, wanted);
+    if (!longer || longer->need_bytes() >= plan.need_bytes()) return;
+    plan = std::move(*longer);
+  }
+}
+
+// Calls `look` with every layout that may be of use, in its tightest form: more runs of a block each only need more and take
+// longer.
 template <class Look>
 void for_each_layout(const planner::Wanted& wanted, const Ground& ground, const Look& look) {
   for (const planner::RunBlock& run_block : run_blocks_for(wanted)) {
@@ -148,6 +161,7 @@ void for_each_layout(const planner::Wanted& wanted, const Ground& ground, const 
       if (!complete(plan, wanted)) continue;
       tighten(plan, wanted);
       look(std::move(plan));
+      if (div_up(wanted.input_records, runs) <= run_block.records) break;
     }
   }
 }
@@ -192,9 +206,8 @@ SpaceChoice choose_among(const planner::Wanted& wanted, std::uint64_t free_bytes
   for_each_layout(wanted, ground, [&](SpacePlan plan) {
     if (!choice.least || plan.need_bytes() < choice.least->need_bytes()) choice.least = plan;
     if (plan.need_bytes() > free_bytes) return;
-    SpacePlan longer = plan;
-    longer.layout.interval_bytes = interval_within(plan, free_bytes);
-    if (complete(longer, wanted) && longer.need_bytes() <= free_bytes) plan = std::move(longer);
+    std::optional<SpacePlan> longer = with_interval(plan, interval_within(plan, free_bytes), wanted);
+    if (longer && longer->need_bytes() <= free_bytes) plan = std::move(*longer);
     if (!choice.best || cost_us(plan) < cost_us(*choice.best)) choice.best = std::move(plan);
   });
   return choice;

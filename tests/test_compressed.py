@@ -36,6 +36,7 @@ def _programs(require: Require) -> None:
         require(program)
 
 
+@functools.lru_cache(maxsize=64)
 def text_of(lines: int, seed: int = 1) -> bytes:
     rng = random.Random(seed)
     return b"".join(b"%09d,%d,%s\n" % (rng.randrange(10**9), i, b"words" * rng.randrange(9)) for i in range(lines))
@@ -45,6 +46,7 @@ def names_in(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
+@functools.lru_cache(maxsize=64)
 def ordered(text: bytes) -> bytes:
     return b"".join(sorted(text.splitlines(keepends=True)))
 
@@ -515,8 +517,8 @@ WINDOWS = {  # as large as those of the highest levels, and made as quickly as t
 
 @functools.cache
 def many_rows() -> bytes:
-    """More plain bytes than a smaller window has."""
-    return b"".join(b"%07d,place,words of a row\n" % number for number in range(600_000))
+    """More plain bytes than a window of 8 MiB has, the largest of the usual levels."""
+    return b"".join(b"%07d,place,words of a row\n" % number for number in range(300_000))
 
 
 @functools.cache

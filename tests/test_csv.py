@@ -114,8 +114,12 @@ def test_windows_of_all_keys_decide_where_runs_are_merged(ecosort: Path, tmp_pat
 @functools.cache
 def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
     """Rows, what a sort by the first column makes of them, and what one with --unique does."""
-    rows = random_rows(random.Random(7), 35_000, [type_, "text"])
-    sorted_rows, first_rows = (b"".join(in_order(rows, [Key(0, type_)], unique=unique)) for unique in (False, True))
+    rng = random.Random(7)
+    values = [MAKERS[type_](rng) for _ in range(4_000)]
+    some = [([READERS[type_](value)], row([value, MAKERS["text"](rng)], quoted=rng.random() < 0.2)[:-1]) for value in values]
+    read = [(key, b"%b,%d\n" % (raw, i)) for i, (key, raw) in enumerate(rng.choices(some, k=35_000))]
+    rows = [raw for _, raw in read]
+    sorted_rows, first_rows = (b"".join(ordered(read, [Key(0, type_)], False, unique)) for unique in (False, True))
     return rows, sorted_rows, first_rows
 
 
@@ -158,28 +162,28 @@ def test_the_last_merge_works_in_parts(ecosort: Path, tmp_path: Path, quoted: bo
     assert stats["merge_parts"] == 2
 
 
-def rows_of_size(rng: random.Random, size: int) -> list[bytes]:
-    """Rows with so many bytes in all, or none for fewer than a row has."""
-    rows: list[bytes] = []
-    left = size
-    while left > 100:
-        rows.append(row([str(rng.randrange(1000)), 'q"\n,' * rng.randrange(5), str(len(rows))]))
-        left -= len(rows[-1])
-    last = [str(rng.randrange(1000)), "", str(len(rows))]
-    room = left - len(row(last))
-    return [*rows, row([last[0], "x" * room, last[2]])] if room >= 0 else rows
-
-
 @functools.cache
 def files_of_any_size() -> list[tuple[bytes, bytes]]:
     """Files, and what a sort by their first column makes of them."""
     rng = random.Random(11)
+    values = [[str(rng.randrange(1000)), 'q"\n,' * rng.randrange(5), str(i)] for i in range(5_000)]
+    read = [([int(value[0])], row(value)) for value in values]
     names = row(["a", "b", "c"])
     files = []
     for size in sizes_up_to(4 * BLOCK, BLOCK):
-        rows = rows_of_size(rng, size)
-        assert size < 100 or sum(map(len, rows)) == size
-        files.append((names + b"".join(rows), names + b"".join(in_order(rows, [Key(0, "integer")]))))
+        some: list[tuple[list[object], bytes]] = []
+        left = size
+        at = rng.randrange(len(read) // 2)
+        while left > 100:
+            some.append(read[at + len(some)])
+            left -= len(some[-1][1])
+        number = rng.randrange(1000)
+        room = left - len(b"%d,,\n" % number)
+        if room >= 0:
+            some.append(([number], b"%d,%b,\n" % (number, b"x" * room)))
+        data = b"".join(raw for _, raw in some)
+        assert size < 100 or len(data) == size
+        files.append((names + data, names + b"".join(ordered(some, [Key(0)], False, False))))
     return files
 
 
@@ -627,7 +631,7 @@ def test_values_that_share_a_long_beginning(ecosort: Path, tmp_path: Path, type_
     """Values of a megabyte cost what their bytes cost, and no stack."""
     number = type_.startswith("number")
     common = (b"7" if number else b"a") * (1 << 20)
-    rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(20), 20)]
+    rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(9), 9)]
     words = ["--no-header", "--by", f"1:{type_}", "-", "-o", "-"]
     code, output, error = run_csv(ecosort, words, tmp_path, b"".join(rows))
     assert (code, error) == (0, "")

@@ -26,7 +26,7 @@ def test_random_options_in_memory(ecosort: Path, tmp_path: Path, seed: int) -> N
 
 @functools.lru_cache(maxsize=2)
 def much_text(seed: int) -> bytes:
-    return random_lines(random.Random(seed), 120_000)
+    return random_lines(random.Random(seed), 60_000)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -203,7 +203,7 @@ def random_version(rng: random.Random) -> bytes:
     return (begin + "".join(rng.choices(parts, k=rng.randrange(6)))).encode("latin-1")
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def numbers_or_versions(kind: str, count: int) -> bytes:
     rng = random.Random(f"{kind} {count}")
     make = {"-g": random_general, "-V": random_version}[kind]
@@ -219,15 +219,15 @@ ORDERS_OF_NUMBERS = [[], ["-r", "-s"], ["-u"], ["-t,", "-k2,2"], ["-t,", "-k1,1"
 def test_numbers_and_versions_of_every_form(
     ecosort: Path, tmp_path: Path, kind: str, memory: list[str], words: list[str]
 ) -> None:
-    (tmp_path / "in").write_bytes(numbers_or_versions(kind, 30_000 if memory else 6_000))
+    (tmp_path / "in").write_bytes(numbers_or_versions(kind, 20_000 if memory else 6_000))
     assert_same(ecosort, tmp_path, [kind, *words, *memory, "in"])
 
 
 @pytest.mark.parametrize("memory", [[], SMALL])
 def test_the_first_of_equal_lines_is_kept(ecosort: Path, tmp_path: Path, memory: list[str]) -> None:
     rng = random.Random(12)
-    lines = [f"{rng.randrange(300)},{'x' * rng.randrange(90)}" for _ in range(20_000)] + [f"{i},y" for i in range(60_000)]
-    chosen = rng.choices(lines, k=90_000)
+    lines = [f"{rng.randrange(300)},{'x' * rng.randrange(90)}" for _ in range(10_000)] + [f"{i},y" for i in range(30_000)]
+    chosen = rng.choices(lines, k=45_000)
     (tmp_path / "in").write_text("\n".join(chosen))
     for words in (["-u"], ["-ur"], ["-ut,", "-k1,1n"], ["-uf"], ["-uV"]):
         assert_same(ecosort, tmp_path, [*words, *memory, "in"])

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from inplace.support import drive_of
 from pairs import pairs, turns
@@ -69,17 +70,16 @@ def ranks_of(kind: str, fields: Iterable[bytes], down: bool) -> dict[bytes, int]
 
 
 def oracle(data: bytes, size: int, texts: Sequence[str], reverse: bool = False, unique: bool = False) -> bytes:
-    records = [data[i : i + size] for i in range(0, len(data), size)]
     columns = []
     for offset, length, kind, down in map(parse_key, texts):
-        fields = [record[offset : offset + length] for record in records]
+        fields = [data[i + offset : i + offset + length] for i in range(0, len(data), size)]
         ranks = ranks_of(kind, fields, down != reverse)
-        columns.append([ranks[field] for field in fields])
-    keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-    order = sorted(range(len(records)), key=keys.__getitem__)
+        columns.append(np.array([ranks[field] for field in fields]))
+    order = np.lexsort(columns[::-1])  # it is stable, and its last column decides first
     if unique:
-        order = [i for number, i in enumerate(order) if number == 0 or keys[order[number - 1]] != keys[i]]
-    return b"".join(records[i] for i in order)
+        keys = np.stack(columns, axis=1)[order]
+        order = order[np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(order)]]
+    return np.frombuffer(data, np.uint8).reshape(-1, size)[order].tobytes()
 
 
 # --- values ------------------------------------------------------------------------------------------------------------
@@ -151,15 +151,21 @@ def field_of(rng: random.Random, kind: str, length: int) -> bytes:
     return decimal_field(rng, length) if kind == "dec" else number_field(rng, kind)
 
 
+def table_of(count: int, seed: int, *columns: Sequence[bytes]) -> bytes:
+    """Records with a field from each column. Where there are more records than fields, these come again and again."""
+    rng = np.random.default_rng(seed)
+    fields = [rng.permutation(np.resize(np.frombuffer(b"".join(c), np.uint8), (count, len(c[0])))) for c in columns]
+    return np.concatenate(fields, axis=1).tobytes()
+
+
 def records_of(kind: str, length: int, offset: int, size: int, count: int, seed: int = 1) -> bytes:
     """Random around the field, so that the order of equal keys shows."""
     rng = random.Random(seed)
     few = [field_of(rng, kind, length) for _ in range(50)]
-    parts = []
-    for _ in range(count):
-        field = rng.choice(few) if rng.random() < 0.3 else field_of(rng, kind, length)
-        parts.append(rng.randbytes(offset) + field + rng.randbytes(size - offset - length))
-    return b"".join(parts)
+    fields = [rng.choice(few) if rng.random() < 0.3 else field_of(rng, kind, length) for _ in range(min(count, 6_000))]
+    records = np.random.default_rng(seed).integers(0, 256, (count, size), np.uint8)
+    records[:, offset : offset + length] = np.frombuffer(table_of(count, seed, fields), np.uint8).reshape(count, length)
+    return records.tobytes()
 
 
 def length_of(kind: str) -> int:
@@ -257,12 +263,9 @@ ORDERS: list[list[str]] = [[], ["--reverse"], ["--unique"], ["--reverse", "--uni
 def mixed_records(count: int, seed: int = 3) -> bytes:
     rng = random.Random(seed)
     few = [field_of(rng, "dec", 16) for _ in range(40)]
-    return b"".join(
-        number_field(rng, "f64le")
-        + number_field(rng, "i64le")
-        + (rng.choice(few) if rng.random() < 0.5 else decimal_field(rng, 16))
-        for _ in range(count)
-    )
+    numbers = [[number_field(rng, kind) for _ in range(6_000)] for kind in ("f64le", "i64le")]
+    decimals = [rng.choice(few) if rng.random() < 0.5 else decimal_field(rng, 16) for _ in range(6_000)]
+    return table_of(count, seed, *numbers, decimals)
 
 
 @pytest.mark.parametrize(
@@ -426,15 +429,12 @@ def test_long_common_prefixes(
 
 def test_long_keys_in_more_passes(run: Run, tmp_path: Path) -> None:
     """Merged runs predict like those they are made of."""
-    count = 600_000
-    text = shops(random.Random(5), count)
-    records = [text(i).ljust(64, b".") for i in range(count)]
-    (tmp_path / "in").write_bytes(b"".join(records))
-    words = ["--record-size", "64", "--key", "0:64", "--memory", "2MiB", "--stats", "stats", "-o", "out"]
+    text = shops(random.Random(5), 0)
+    data = table_of(300_000, 5, [text(i).ljust(64, b".") for i in range(100_000)], [bytes(64)])
+    (tmp_path / "in").write_bytes(data)
+    words = ["--record-size", "128", "--key", "0:64", "--memory", "2MiB", "--stats", "stats", "-o", "out"]
     succeeded(run("sort", "in", *words, cwd=tmp_path))
-    out = (tmp_path / "out").read_bytes()
-    records.sort()  # all of a record is its key
-    assert out == b"".join(records)
+    assert (tmp_path / "out").read_bytes() == np.sort(np.frombuffer(data, "S128")).tobytes()
     stats = read_json(tmp_path / "stats")
     assert stats["merge_passes"] > 1
     assert stats["demand_reads"] == 0

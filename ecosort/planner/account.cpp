@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 #include "planner/arithmetic.h"
 #include "planner/gather_plan.h"
@@ -20,10 +21,15 @@ std::uint64_t space_of_runs(const RecordPlan& plan, std::uint64_t bytes) {
 }  // namespace
 
 RunTraffic run_traffic(const RecordPlan& plan, const std::function<std::uint64_t(std::uint64_t records)>& bytes_of) {
-  std::vector<std::uint64_t> runs = plan.runs;
   RunTraffic traffic;
-  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) traffic.at_first += bytes_of(runs[i]);
+  std::uint64_t each = 0;  // nearly all runs are as long as the one before
+  for (std::size_t i = 0; i < plan.merge.stored_runs; ++i) {
+    if (i == 0 || plan.runs[i] != plan.runs[i - 1]) each = bytes_of(plan.runs[i]);
+    traffic.at_first += each;
+  }
   std::uint64_t now = traffic.at_most = traffic.at_first;
+  if (plan.merge.steps.size() < 2) return traffic;  // and needs no list of runs that changes
+  std::vector<std::uint64_t> runs = plan.runs;
   for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
     const auto first = runs.begin() + plan.merge.steps[i].first_run, last = first + plan.merge.steps[i].fan_in;
     std::uint64_t records = 0, before = 0;
@@ -41,12 +47,12 @@ RunTraffic run_traffic(const RecordPlan& plan, const std::function<std::uint64_t
   return traffic;
 }
 
-void account(RecordPlan& plan, const std::vector<std::uint64_t>& runs) {
+void account(RecordPlan& plan, std::vector<std::uint64_t> runs) {
   const std::uint64_t input = plan.wanted.input_records * plan.wanted.format.record_size;
-  plan.runs = runs;
+  plan.runs = std::move(runs);
   const RunTraffic traffic =
       run_traffic(plan, [&](std::uint64_t records) { return run_blocks_of(plan.run_block, records) * plan.run_block.bytes; });
-  plan.stored_records = std::accumulate(runs.begin(), runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
+  plan.stored_records = std::accumulate(plan.runs.begin(), plan.runs.begin() + plan.merge.stored_runs, std::uint64_t{0});
   plan.run_bytes = traffic.at_first;
   plan.remerged_bytes = traffic.remerged;
   plan.temp_bytes = space_of_runs(plan, traffic.at_most);

@@ -23,7 +23,7 @@ struct RunTraffic {
 [[nodiscard]] RunTraffic run_traffic(const RecordPlan& plan, const std::function<std::uint64_t(std::uint64_t records)>& bytes_of);
 
 // Sets everything in `plan` that follows from its buffers and its steps for `runs` (records of each).
-void account(RecordPlan& plan, const std::vector<std::uint64_t>& runs);
+void account(RecordPlan& plan, std::vector<std::uint64_t> runs);
 
 // Less is better: bytes moved first.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> cost(const RecordPlan& plan);

@@ -1,4 +1,6 @@
 // Plans for runs that somebody else lays out.
+#include <utility>
+
 #include "formats/records/record_table.h"
 #include "planner/account.h"
 #include "planner/arithmetic.h"
@@ -125,7 +127,7 @@ std::optional<RecordPlan> plan_equal_runs(const Wanted& wanted, const EqualRuns&
   plan->merge.stored_runs = static_cast<std::uint32_t>(runs.size());
   plan->merge.steps = {{0, plan->merge.stored_runs}};
   plan->merge.passes = 1;
-  account(*plan, runs);
+  account(*plan, std::move(runs));
   return plan;
 }
 

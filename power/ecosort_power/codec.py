@@ -7,7 +7,7 @@ import enum
 import json
 import types
 import typing
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,14 +75,20 @@ def decode(kind: type[T], value: Any, where: str = "document") -> T:
     """Builds `kind` from JSON data. ValueError names the part that does not fit; unknown keys are ignored."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} is not an object")
-    hints = typing.get_type_hints(kind)
     arguments = {}
-    for f in dataclasses.fields(kind):  # type: ignore[arg-type]
-        if f.name in value:
-            arguments[f.name] = _decode(hints[f.name], value[f.name], f"{where}.{f.name}")
-        elif f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
-            raise ValueError(f"{where}.{f.name} is missing")
+    for name, wanted, is_needed in _members(kind):  # type: ignore[arg-type]
+        if name in value:
+            arguments[name] = _decode(wanted, value[name], f"{where}.{name}")
+        elif is_needed:
+            raise ValueError(f"{where}.{name} is missing")
     return kind(**arguments)
+
+
+@cache  # it compiles the text of each annotation, which takes longer than all else that is done with a line of a log
+def _members(kind: type) -> list[tuple[str, Any, bool]]:
+    """Returns name and type of each member, and whether it must be there."""
+    hints, missing = typing.get_type_hints(kind), dataclasses.MISSING
+    return [(f.name, hints[f.name], f.default is missing and f.default_factory is missing) for f in dataclasses.fields(kind)]
 
 
 def document_text(value: Any) -> str:

@@ -90,14 +90,19 @@ def killed_at_event(ecosort: Path, directory: Path, nth: int, *words: str | Path
     return killed_at_call(ecosort, directory, "write", nth, *words, "--events", directory / "events")
 
 
+_EVENTS_BEFORE: dict[tuple[str, ...], int] = {}  # the end of the last merge, in a job of these words that was killed there
+
+
 def killed_in_merge(ecosort: Path, directory: Path, out: Path, *words: str | Path) -> None:
     """Kills a job before it reports the end of its last merge. How many there are before differs from run to run."""
-    nth = FIRST_AFTER_THE_RUNS
+    alike = tuple(word for word in words if isinstance(word, str))
+    nth = _EVENTS_BEFORE.get(alike, FIRST_AFTER_THE_RUNS)
     for _ in range(60):
         nth += 1
         killed = killed_at_event(ecosort, directory, nth, *words)
         last = json.loads((directory / "events").read_text().splitlines()[-1])
         if killed and (last["event"], last["phase"]) == ("begin", "merge"):
+            _EVENTS_BEFORE[alike] = nth - 1
             return
         if "merge" in begun_phases(directory / "events"):  # fewer merges than the time before
             nth -= 3

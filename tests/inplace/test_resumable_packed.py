@@ -17,15 +17,15 @@ from sort_support import MIB, OVERHEAD_BYTES, FileSystem, Run, listing, make_rec
 
 from .support import job_directory, kill_at_sync, killed_in_merge, syncs_of
 
-RECORDS, LINES = 100_000, 250_000  # 10 MB, 8 MB
+RECORDS, LINES = 70_000, 170_000  # 7 MB, 5 MB
 
 
 def table_of(_: Path) -> bytes:
-    return b"n,i,t\n" + b"".join(b"%d,%d,some text\n" % (i * 7919 % 200_003, i) for i in range(200_000))
+    return b"n,i,t\n" + b"".join(b"%d,%d,some text\n" % (i * 7919 % 140_009, i) for i in range(140_000))
 
 
 def json_of(_: Path) -> bytes:
-    return b"".join(b'{"n": %d, "i": %d, "t": "some text"}\n' % (i * 7919 % 100_003, i) for i in range(100_000))
+    return b"".join(b'{"n": %d, "i": %d, "t": "some text"}\n' % (i * 7919 % 70_001, i) for i in range(70_000))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ecosort_power.command import quoted
@@ -28,13 +29,18 @@ class Card:
     detail: str = ""
 
 
-def render(result: Result) -> str:
+@cache
+def _template() -> Template:
     environment = Environment(loader=PackageLoader("ecosort_power.report"), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("page.html.j2")
+
+
+def render(result: Result) -> str:
     summary, facts = result.summary, result.facts
     big, unit = _headline(summary)
     shown, note = _figures(result)
     title = facts.get("title") or summary.title
-    return environment.get_template("page.html.j2").render(
+    return _template().render(
         style=style,
         title=f"SIMULATED: {title}" if result.simulated else title,
         simulated=result.simulated,

@@ -83,6 +83,23 @@ TEST(InPlaceSpace, TheLeastSpaceIsEnoughAndOneBlockLessIsNot) {
   }
 }
 
+// So that no such layout has to be looked at once runs have a block each.
+TEST(InPlaceSpace, MoreRunsOfABlockEachNeedMore) {
+  for (const std::uint32_t record_size : {1U, 100U, 1'000U, 4'097U}) {
+    for (const bool packs : {false, true}) {
+      Layout layout{.records = 10'000, .record_size = record_size, .packs = packs};
+      layout.run_block = planner::RunBlock::of(4 * planner::RunBlock::least_bytes(record_size, page_bytes), record_size);
+      std::uint64_t last = 0;
+      for (std::uint64_t records = layout.run_block.records; records > 0; records /= 2) {
+        layout.piece_records = records;
+        layout.interval_bytes = least_interval_bytes(layout);
+        EXPECT_GT(layout.total_bytes(), last) << record_size << " " << records;
+        last = layout.total_bytes();
+      }
+    }
+  }
+}
+
 // The least space is what it would be if no run described itself; with more they do.
 TEST(InPlaceSpace, DescriptionsOfRunsNeedNoneOfTheLeastSpace) {
   const planner::Wanted job = wanted(200 * MB, 16 * MiB);

@@ -48,7 +48,7 @@ std::vector<Fault> faults_to_try(const io::FaultPlan& counted) {
       const std::uint64_t seen = counted.seen(role, point), step = is_soak() ? 1 : 1 + seen / some;
       const std::vector<Variant> all = variants(point);
       for (std::uint64_t nth = 1; nth <= seen; nth = nth == seen ? nth + 1 : std::min(nth + step, seen)) {
-        const bool has_all = is_soak() || nth == 1 || nth == seen;
+        const bool has_all = is_soak() || nth == 1;
         for (std::size_t k = 0; k < (has_all ? all.size() : 1); ++k, ++turn) {
           const Variant& variant = all[(has_all ? k : turn) % all.size()];
           faults.push_back({role, point, nth, variant.effect, variant.is_persistent});

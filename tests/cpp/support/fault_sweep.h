@@ -30,6 +30,7 @@ struct Failing {
 // The name of the result has one of these in the end.
 enum class Left : std::uint8_t { sorted, untouched, something_else };
 
+// Tries the first of each kind with every effect, some others and the last with one each; in a soak all with every one.
 [[nodiscard]] std::vector<io::Fault> faults_to_try(const io::FaultPlan& counted);
 
 // A failed call of these that is passed over, or tried once more, would make what is not durable pass for durable.

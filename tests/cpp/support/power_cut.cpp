@@ -41,11 +41,11 @@ namespace {
 
 bool is_chance(const Cut& cut) { return cut.policy == CutPolicy::random_subset || cut.policy == CutPolicy::torn; }
 
-// A single chance has its turn after every other event.
+// Each chance has its turn, and after every other event there is none.
 std::vector<Cut> cuts_after(std::size_t event, const Sweep& sweep) {
   if (!sweep.in_turn) return sweep.policies;
   const auto chances = static_cast<std::size_t>(std::ranges::count_if(sweep.policies, is_chance));
-  std::size_t number = event % std::max<std::size_t>(chances, 2);
+  std::size_t number = event % (2 * std::max<std::size_t>(chances, 1));
   std::vector<Cut> cuts;
   for (const Cut& cut : sweep.policies)
     if (!is_chance(cut) || number-- == 0) cuts.push_back(cut);

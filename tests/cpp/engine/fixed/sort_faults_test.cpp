@@ -42,7 +42,7 @@ struct Case {
 
 Case two_passes() {
   const records::RecordFormat format{100, {{0, 10}}};
-  return {{.format = format, .inputs = {make_records(format, Keys::uniform, 24'000)}}, Shape::two_pass};
+  return {{.format = format, .inputs = {make_records(format, Keys::uniform, 20'000)}}, Shape::two_pass};
 }
 
 Case one_pass() {
@@ -79,7 +79,7 @@ Case several_passes() {
 // Records that shrink, over two directories.
 Case two_passes_compressed() {
   const records::RecordFormat format{100, {{0, 90}}};
-  SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, 24'000)}};
+  SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, 20'000)}};
   setup.directories = 2;
   setup.compression = codec::run_compression_of_word("lz4");
   return {setup, Shape::two_pass};
