@@ -22,10 +22,7 @@ using records::KeyWindow;
 // Windows that no usual value has, because its last byte is at least 1, and at most 13.
 constexpr KeyWindow before_all{0, 0}, behind_all{~std::uint64_t{0}, ~std::uint32_t{0}};
 
-bool is_null(KeyWindow window) noexcept {
-  return (window.prefix == before_all.prefix && window.extension == before_all.extension) ||
-         (window.prefix == behind_all.prefix && window.extension == behind_all.extension);
-}
+bool is_null(KeyWindow window) noexcept { return window == before_all || window == behind_all; }
 
 // UTF-8: bytes that continue with a character do not count.
 std::uint64_t characters_of(Text value) noexcept {
@@ -279,8 +276,7 @@ int Key::compare_usual(Text a, Text b) const {
 int Key::compare_by_windows(Text a, Text b) const {
   ValueKind kind = ValueKind::usual;
   const KeyWindow x = window(a, 0, kind), y = window(b, 0, kind);
-  if (x.prefix != y.prefix) return x.prefix < y.prefix ? -1 : 1;
-  if (x.extension != y.extension) return x.extension < y.extension ? -1 : 1;
+  if (x != y) return x < y ? -1 : 1;
   if (!is_cut(x)) return 0;
   const int order = compare_usual(a, b);
   return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
