@@ -8,8 +8,8 @@
 #   an accent, both are equal to "", and all three have one sort key. Without "shifted" the two ways agree for all pairs.
 # Why it matters: an index of sort keys and a merge or a search that compares are not of one order. Whether such rows are duplicates depends on which two
 #   of them meet: a sort that drops equal rows keeps one or two of them, by the order of its input.
-# Source:    com.ibm.icu.text.Collator, getCollationKey ("the result of comparison of two keys is the same as compare()"); CollationCompare.java,
-#   and RuleBasedCollator.doCompare, which passes over what is equal at the beginning.
+# Source:    com.ibm.icu.text.CollationKey ("Comparing two CollationKeys returns the relative order of the Strings they represent", as Collator.compare does);
+#   RuleBasedCollator.doCompare, which passes over what is equal at the beginning.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
