@@ -113,9 +113,7 @@ int run_parquet(const Words& words) {
   return become_parquet(line.document);
 }
 
-int check_parquet(const Words& files, bool quiet) {
-  return become_parquet({{"check", files}, {"reports", {{"quiet", quiet}}}});
-}
+int check_parquet(const Words& files, bool quiet) { return become_parquet({{"check", files}, {"reports", {{"quiet", quiet}}}}); }
 
 int run_joulesort(const Words& words) { return become_command("ecosort-power", "joulesort", words); }
 int run_queue(const Words& words) { return become_command("ecosort-appliance", "queue", words); }

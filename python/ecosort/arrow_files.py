@@ -96,7 +96,7 @@ def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
             raise BadInput(f"'{path}' is Arrow's IPC format, which is read from files of this machine; fetch it first")
         if begin.startswith(_FEATHER_1):
             raise BadInput(f"'{path}' is of Feather's first version; give pyarrow.feather.read_table({path!r})")
-        source = pa.PythonFile(remote, "r") if remote else pa.OSFile(os.fsencode(path))  # pyarrow takes only names in UTF-8 as str
+        source = pa.PythonFile(remote, "r") if remote else pa.OSFile(os.fsencode(path))  # as str it takes UTF-8 only
         is_ipc = begin.startswith((_IPC_FILE, _IPC_STREAM))
         file = _open_ipc(source, begin) if is_ipc else _open_parquet(source, _REMOTE_BUFFER_BYTES if remote else _BUFFER_BYTES)
     except (OSError, pa.ArrowException) as error:

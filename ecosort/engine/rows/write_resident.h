@@ -17,7 +17,7 @@ class WriteResident {
 
   // VerificationError where groups do not add up.
   [[nodiscard]] Task<void> write();
-  // As of a merge to the output; no rows were taken from runs.
+  // Returns what a merge to the output would; no rows were taken from runs.
   [[nodiscard]] const MergedLines& written() const noexcept { return written_; }
 
  private:

@@ -58,8 +58,7 @@ std::optional<Icu> load_version(int major) {
       find(library, major, "ucol_open", icu.open) && find(library, major, "ucol_close", icu.close) &&
       find(library, major, "ucol_getSortKey", icu.sort_key) && find(library, major, "ucol_strcollUTF8", icu.compare) &&
       find(library, major, "ucol_setAttribute", icu.set_attribute) && find(library, major, "ucol_getAttribute", icu.attribute) &&
-      find(library, major, "ucol_getVersion", icu.version_of) &&
-      find(library, major, "ucol_getLocaleByType", icu.locale_of) &&
+      find(library, major, "ucol_getVersion", icu.version_of) && find(library, major, "ucol_getLocaleByType", icu.locale_of) &&
       find(library, major, "ucol_getFunctionalEquivalent", icu.equivalent_of) &&
       find(library, major, "u_strFromUTF8WithSub", icu.from_utf8) && find(library, major, "u_getVersion", icu.version) &&
       find(library, major, "uloc_forLanguageTag", icu.locale_of_tag) && find(library, major, "uloc_getKeywordValue", icu.keyword);
