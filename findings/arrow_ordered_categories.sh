@@ -3,7 +3,7 @@
 # Packages:  duckdb 2.0.0, pyarrow 26.0.1, polars 2.1.0 and pandas 3.1.1 (PyPI).
 # One would guess: an ordered category keeps its order on its way: Arrow's type says ordered=1, the table and the Parquet file have the levels in their order, and
 #   pandas reads them back as they were.
-# What happens: of those that read the type nobody uses the flag. DuckDB makes an ENUM of the DataFrame's column, and of the Arrow table's a VARCHAR. pyarrow's
+# What happens: pandas apart, none of those that read the type uses the flag. DuckDB makes an ENUM of the DataFrame's column, and of the Arrow table's a VARCHAR. pyarrow's
 #   sort_indices and polars' sort compare the texts; so does DuckDB with the Parquet file. All of these give high, low, medium.
 # Why it matters: a query gives other rows first (ORDER BY, LIMIT, min, max) once its frame is handed over as Arrow, which is what pipelines do for speed, or
 #   stored as Parquet between two steps. Levels whose alphabet is their order (A, B, C) pass every test.
