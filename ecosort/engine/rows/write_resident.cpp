@@ -12,7 +12,10 @@ namespace ecosort::engine::rows {
 Task<void> WriteResident::write() {
   lines::LineRun& run = *former_.resident();
   written_.dropped += co_await former_.sort(run);
-  co_await (job_.groups.is_decided_at_end() ? write_groups(run) : write_rows(run));
+  if (job_.groups.is_decided_at_end())
+    co_await write_groups(run);
+  else
+    co_await write_rows(run);
 }
 
 Task<void> WriteResident::write_rows(const lines::LineRun& run) {
