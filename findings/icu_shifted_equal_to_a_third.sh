@@ -5,7 +5,7 @@
 #   b = c then a = c.
 # What happens: not with alternate=shifted, which Thai has by itself. A mark behind a sign is ignored with the sign, also where a soft hyphen or a joiner
 #   lies between. But compare() begins behind what both texts have in common, and does not see the sign there: "-" is less than "-" with a soft hyphen and
-#   an accent, both are equal to "", and all three have one sort key. Without "shifted" the two ways agree for all pairs.
+#   an accent, both are equal to "", and all three have one sort key. In English without "shifted" the two ways agree for all pairs below.
 # Why it matters: an index of sort keys and a merge or a search that compares are not of one order. Whether such rows are duplicates depends on which two
 #   of them meet: a sort that drops equal rows keeps one or two of them, by the order of its input.
 # Source:    com.ibm.icu.text.CollationKey ("Comparing two CollationKeys returns the relative order of the Strings they represent", as Collator.compare does);

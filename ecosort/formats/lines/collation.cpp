@@ -318,11 +318,15 @@ Collator primary_of(const std::string& locale) {
 }
 
 // ICU compares from the first difference on. What is in front of it decides whether a mark counts where signs are ignored
-// (shifted), and how marks are ordered where the texts themselves decide (identical): this makes cycles, which sort keys do not.
+// (shifted), and which mark comes first where the last one of a text decides (French) or the texts themselves do (identical):
+// this makes cycles, which sort keys do not.
 bool compares_in_cycles(const UCollator* collator) {
   UErrorCode status = U_ZERO_ERROR;
-  return icu().attribute(collator, UCOL_ALTERNATE_HANDLING, &status) == UCOL_SHIFTED ||
-         icu().attribute(collator, UCOL_STRENGTH, &status) == UCOL_IDENTICAL;
+  const auto has = [&](UColAttribute attribute, UColAttributeValue value) {
+    return icu().attribute(collator, attribute, &status) == value;
+  };
+  return has(UCOL_ALTERNATE_HANDLING, UCOL_SHIFTED) || has(UCOL_FRENCH_COLLATION, UCOL_ON) ||
+         has(UCOL_STRENGTH, UCOL_IDENTICAL);
 }
 
 }  // namespace
