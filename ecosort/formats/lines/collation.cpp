@@ -325,8 +325,7 @@ bool compares_in_cycles(const UCollator* collator) {
   const auto has = [&](UColAttribute attribute, UColAttributeValue value) {
     return icu().attribute(collator, attribute, &status) == value;
   };
-  return has(UCOL_ALTERNATE_HANDLING, UCOL_SHIFTED) || has(UCOL_FRENCH_COLLATION, UCOL_ON) ||
-         has(UCOL_STRENGTH, UCOL_IDENTICAL);
+  return has(UCOL_ALTERNATE_HANDLING, UCOL_SHIFTED) || has(UCOL_FRENCH_COLLATION, UCOL_ON) || has(UCOL_STRENGTH, UCOL_IDENTICAL);
 }
 
 }  // namespace
