@@ -276,7 +276,8 @@ int Key::compare_usual(Text a, Text b) const {
 int Key::compare_by_windows(Text a, Text b) const {
   ValueKind kind = ValueKind::usual;
   const KeyWindow x = window(a, 0, kind), y = window(b, 0, kind);
-  if (x != y) return x < y ? -1 : 1;
+  if (x.prefix != y.prefix) return x.prefix < y.prefix ? -1 : 1;
+  if (x.extension != y.extension) return x.extension < y.extension ? -1 : 1;
   if (!is_cut(x)) return 0;
   const int order = compare_usual(a, b);
   return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
