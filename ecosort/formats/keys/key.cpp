@@ -22,7 +22,10 @@ using records::KeyWindow;
 // Windows that no usual value has, because its last byte is at least 1, and at most 13.
 constexpr KeyWindow before_all{0, 0}, behind_all{~std::uint64_t{0}, ~std::uint32_t{0}};
 
-bool is_null(KeyWindow window) noexcept { return window == before_all || window == behind_all; }
+bool is_null(KeyWindow window) noexcept {
+  return (window.prefix == before_all.prefix && window.extension == before_all.extension) ||
+         (window.prefix == behind_all.prefix && window.extension == behind_all.extension);
+}
 
 // UTF-8: bytes that continue with a character do not count.
 std::uint64_t characters_of(Text value) noexcept {
