@@ -183,12 +183,11 @@ int check_manifest(const ReferenceWords& words) {
 }
 
 // Parquet says itself in which order its rows are; another program reads it.
-bool are_parquet(const ReferenceWords& words) {
-  const auto is_named = [](const std::string& name) { return std::filesystem::path(name).extension() == ".parquet"; };
-  return !words.positionals.empty() && std::ranges::all_of(words.positionals, is_named);
-}
+bool is_parquet(const std::string& name) { return std::filesystem::path(name).extension() == ".parquet"; }
 
 int check_claims(const ReferenceWords& words) {
+  if (const auto other = std::ranges::find_if_not(words.positionals, is_parquet); other != words.positionals.end())
+    throw UsageError(fmt::format("check: {} is no .parquet file, and others are; name it in a call of its own", *other));
   if (std::ranges::any_of(words.positionals, is_address))
     throw UsageError("check: Parquet is read from files here; copy the objects into files first");
   for (const auto& [flag, value] : words.flags)
@@ -218,7 +217,7 @@ int run_check(const Words& words) {
     if (parsed.wants_help) return print_check_help();
     if (is_manifest(parsed))
       other = [&] { return check_manifest(parsed); };
-    else if (are_parquet(parsed))
+    else if (std::ranges::any_of(parsed.positionals, is_parquet))
       other = [&] { return check_claims(parsed); };
     else if (std::ranges::any_of(parsed.positionals, is_address))
       other = [&] { return check_streams(words, parsed); };

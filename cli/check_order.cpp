@@ -114,9 +114,13 @@ int check_rows(const CommandLine& line) {
 }
 
 int check_request(const Words& words) {
-  CommandLine line = read_command_line("run", words);
+  static const CommandTable table = [] {
+    CommandTable run = command_table("run");
+    run.name = "check --request";  // messages name what was typed
+    return run;
+  }();
+  CommandLine line = read_command_line(table, words, posix_rules_of_environment());
   if (line.asks_for_help()) return print_check_help();
-  if (line.given.operands.size() != 1) throw UsageError("check --request: name one request, or - for standard input");
   refuse_meaningless(line, "request");
   if (!take_request(line).empty()) throw UsageError("check --request: give the request without options of a run");
   return check_rows(line);

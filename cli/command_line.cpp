@@ -64,14 +64,14 @@ std::uint64_t CommandLine::assumed_bytes() const {
   return std::max<std::uint64_t>(bytes, 1);  // of records: there is none
 }
 
-CommandLine read_command_line(std::string_view command, const Words& words, const lines::PosixRules& rules) {
-  CommandLine line{read_request_words(command_table(command), words, rules)};
+CommandLine read_command_line(const CommandTable& table, const Words& words, const lines::PosixRules& rules) {
+  CommandLine line{read_request_words(table, words, rules)};
   if (!line.asks_for_help()) line.reports = reports_of(line);
   return line;
 }
 
 CommandLine read_command_line(std::string_view command, const Words& words) {
-  return read_command_line(command, words, posix_rules_of_environment());
+  return read_command_line(command_table(command), words, posix_rules_of_environment());
 }
 
 void take_profile(CommandLine& line) {

@@ -31,7 +31,7 @@ struct CommandLine : RequestWords {
 // Reads the words alone, without a profile. `command` is the name of a table, such as "sort" or "plan sort". Throws UsageError
 // with the option for what cannot be read, and for options that conflict.
 [[nodiscard]] CommandLine read_command_line(std::string_view command, const Words& words);
-[[nodiscard]] CommandLine read_command_line(std::string_view command, const Words& words, const lines::PosixRules& rules);
+[[nodiscard]] CommandLine read_command_line(const CommandTable& table, const Words& words, const lines::PosixRules& rules);
 
 // Names the command that sorts the rows of a format, such as "records".
 [[nodiscard]] std::string_view command_of_format(std::string_view format) noexcept;

@@ -55,11 +55,11 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
     if (const std::size_t nul = first.find('\0'); nul != std::string_view::npos) {
       tells_nul_ = false;
       notices.push_back(fmt::format(
-          "{}: has a NUL byte at byte {} of its data, as text has none; it is sorted as lines all the same", word, nul));
+          "{}: has a NUL byte at byte {} of its data, as text has none; it is read as lines all the same", word, nul));
     }
   if (first.starts_with("\xef\xbb\xbf") && !std::exchange(told_mark_, true))
     notices.push_back(
-        fmt::format("{}: begins with a UTF-8 byte order mark, which is sorted as a part of its first line; take it "
+        fmt::format("{}: begins with a UTF-8 byte order mark, which counts as a part of its first line; take it "
                     "off first: tail -c +4 {} | ecosort lines -",
                     word, file));
   if (!told_quotes_ && has_quoted_field(first)) {

@@ -1,5 +1,5 @@
-// The first bytes of an input of `ecosort lines` show what a user should know: sorted as they are, they may not give what was
-// meant.
+// The first bytes of an input of `ecosort lines` show what a user should know: as they are, their order may not be what was
+// meant. Checks of lines print the same notices.
 #pragma once
 
 #include <optional>

@@ -39,7 +39,7 @@ Request request_of_words(const std::string& file, const demsort_inplace::JobHead
   if (name != "lines" && name != "csv" && name != "jsonl")
     throw IoError(fmt::format("the journal of '{}' names a command '{}' that there is not", file, name));
   const demsort_inplace::LineTerms::OldWords& old = *header.lines->old;
-  Request request = read_command_line(name, old.words, old.rules).request;
+  Request request = read_command_line(command_table(name), old.words, old.rules).request;
   if (auto* const lines = std::get_if<Lines>(&request.rows)) lines->random_salt = lines::salt_text(old.salt);
   return request;
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "base/json.h"
+#include "base/text_json.h"
 #include "base/trusted_place.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
@@ -86,6 +86,9 @@ int become_command(const std::string& name, const std::string& command, const Wo
   return become(name, all);
 }
 
+// The program gets a document, because the words are read here, by the one catalog.
+int become_parquet(const Json& document) { return become("ecosort-parquet", {with_coded_texts(document).text()}); }
+
 }  // namespace
 
 int run_power(const Words& words) { return become("ecosort-power", words); }
@@ -94,7 +97,6 @@ int run_cluster(const Words& words) { return become("ecosort-cluster", words); }
 
 int run_remote(const Words& words) { return become("ecosort-remote", words); }
 
-// The program gets a document, because the words are read here, by the one catalog.
 int run_parquet(const Words& words) {
   RequestWords line = read_request_words(command_table("parquet"), words, posix_rules_of_environment());
   if (line.given.asks_for_help) {
@@ -108,12 +110,10 @@ int run_parquet(const Words& words) {
   line.document["inputs"] = line.given.operands;
   line.document["reports"]["quiet"] = line.given.has("--quiet");
   if (line.given.has("--stats")) line.document["reports"]["stats"] = line.given.word("--stats");
-  return become("ecosort-parquet", {line.document.text()});
+  return become_parquet(line.document);
 }
 
-int check_parquet(const Words& files, bool quiet) {
-  return become("ecosort-parquet", {Json{{"check", files}, {"reports", {{"quiet", quiet}}}}.text()});
-}
+int check_parquet(const Words& files, bool quiet) { return become_parquet({{"check", files}, {"reports", {{"quiet", quiet}}}}); }
 
 int run_joulesort(const Words& words) { return become_command("ecosort-power", "joulesort", words); }
 int run_queue(const Words& words) { return become_command("ecosort-appliance", "queue", words); }

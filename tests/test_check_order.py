@@ -134,6 +134,14 @@ def test_compressed_lines_are_told(run: Run, tmp_path: Path) -> None:
     assert "compressed" not in unpacked.stderr
 
 
-def test_a_check_of_two_requests_names_itself(run: Run, tmp_path: Path) -> None:
-    result = run("check", "--request", "a.json", "b.json")
-    assert (result.returncode, result.stderr) == (2, "ecosort: check --request: name one request, or - for standard input\n")
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["b.json"], "name one request, or - for standard input"),
+        (["--decompress"], "no such option: '--decompress' (see ecosort check --request --help)"),
+    ],
+)
+def test_a_check_of_a_request_names_itself(run: Run, words: list[str], line: str) -> None:
+    """It reads the words of `run`, which no one typed."""
+    result = run("check", "--request", "a.json", *words)
+    assert (result.returncode, result.stderr) == (2, f"ecosort: check --request: {line}\n")

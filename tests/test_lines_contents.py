@@ -99,7 +99,7 @@ def test_binary_data_that_is_unpacked_is_not_sorted_as_lines_silently(ecosort: P
     data = b"\1\2 rows\n\0b\na\n"
     (tmp_path / "in.gz").write_bytes(gzip.compress(data[:5]) + gzip.compress(data[5:]))
     unpack = [str(ecosort), "lines", "--decompress=auto"]
-    said = "sort: in.gz: has a NUL byte at byte 8 of its data, as text has none; it is sorted as lines all the same\n"
+    said = "sort: in.gz: has a NUL byte at byte 8 of its data, as text has none; it is read as lines all the same\n"
     expected = b"".join(sorted(data.splitlines(keepends=True)))
     for words in ([], ["-m"]):
         assert run(unpack, [*words, "in.gz"], tmp_path)[0::2] == (0, said) or words
@@ -137,8 +137,10 @@ def test_compressed_inputs_are_named_in_one_line(ecosort: Path, tmp_path: Path) 
 
 def test_a_byte_order_mark(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"\xef\xbb\xbfb\na\n")
+    [checked, _] = told(ecosort, tmp_path, ["-c", "in"])
     [line] = told(ecosort, tmp_path, ["in"])
-    assert "byte order mark" in line
+    assert "byte order mark, which counts as a part of its first line" in line
+    assert checked == line  # a check sorts nothing
     advice = line[line.index("tail ") :].replace("sort -", f"'{ecosort}' lines -")
     done = subprocess.run(advice, shell=True, cwd=tmp_path, capture_output=True, check=True)
     assert done.stdout == b"a\nb\n"

@@ -15,6 +15,16 @@ Json text_json(const std::string& text) {
   return {{std::string(in_base64), to_base64(text)}};
 }
 
+Json with_coded_texts(const Json& value) {
+  if (const std::string* const text = value.text_value()) return text_json(*text);
+  if (value.list() == nullptr && !value.is_object()) return value;
+  Json coded = value.is_object() ? Json::object() : Json::array();
+  for (const std::string_view name : value.names()) coded[name] = with_coded_texts(*value.find(name));
+  if (value.list() != nullptr)
+    for (const Json& item : *value.list()) coded.push_back(with_coded_texts(item));
+  return coded;
+}
+
 std::string text_of(const Json& json, std::string_view place) {
   if (const std::string* const text = json.text_value()) return *text;
   const std::string* const coded = json.find_text(in_base64);

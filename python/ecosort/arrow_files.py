@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,11 +96,13 @@ def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
             raise BadInput(f"'{path}' is Arrow's IPC format, which is read from files of this machine; fetch it first")
         if begin.startswith(_FEATHER_1):
             raise BadInput(f"'{path}' is of Feather's first version; give pyarrow.feather.read_table({path!r})")
-        file = _open_ipc(path, begin) if begin.startswith((_IPC_FILE, _IPC_STREAM)) else _open_parquet(path, remote)
+        source = pa.PythonFile(remote, "r") if remote else pa.OSFile(os.fsencode(path))  # as str it takes UTF-8 only
+        is_ipc = begin.startswith((_IPC_FILE, _IPC_STREAM))
+        file = _open_ipc(source, begin) if is_ipc else _open_parquet(source, _REMOTE_BUFFER_BYTES if remote else _BUFFER_BYTES)
     except (OSError, pa.ArrowException) as error:
         why = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise BadInput(f"'{path}' cannot be read as Parquet or Feather: {why}") from None
-    with file:
+    with source, file:
         yield ParquetInput(path, file) if isinstance(file, pq.ParquetFile) else IpcInput(path, file)
 
 
@@ -108,14 +111,12 @@ def _begin_of(path: str) -> bytes:
         return plain.read(8)
 
 
-def _open_parquet(path: str, remote: RemoteFile | None) -> Any:
-    file, buffer = (pa.PythonFile(remote, "r"), _REMOTE_BUFFER_BYTES) if remote else (path, _BUFFER_BYTES)
-    return pq.ParquetFile(file, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True)
+def _open_parquet(source: Any, buffer_bytes: int) -> Any:
+    return pq.ParquetFile(source, pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
 
 
-def _open_ipc(path: str, begin: bytes) -> Any:
-    file = pa.OSFile(path)
-    return pa.ipc.open_file(file) if begin.startswith(_IPC_FILE) else pa.ipc.open_stream(file)
+def _open_ipc(source: Any, begin: bytes) -> Any:
+    return pa.ipc.open_file(source) if begin.startswith(_IPC_FILE) else pa.ipc.open_stream(source)
 
 
 def _column_sizes(group: Any) -> Iterator[int]:

@@ -18,6 +18,7 @@ from typing import Any
 from ecosort.command_ends import ended
 from ecosort.errors import BadInput
 from ecosort.report import Report
+from ecosort.request import decoded
 from ecosort.tables import check_table, write_table
 from ecosort.text import shown
 
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def work() -> None:
         if len(words) != 1 or not words[0].startswith("{"):
             raise BadInput("this program is a part of ecosort; type `ecosort parquet --by COLUMN in.parquet -o out.parquet`")
-        request = json.loads(words[0])
+        request = json.loads(words[0], object_hook=decoded)
         (_check if "check" in request else _sort)(request)
 
     return ended(work)

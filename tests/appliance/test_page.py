@@ -708,6 +708,8 @@ def test_the_page_speaks_german_where_a_browser_asks_for_it(idle: Service) -> No
         ),
         ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0,1 Wh in 3 s Messung"),
         ("1,234 J, 41.0 W, 1,200 records/J, 5 J per GB moved", "1.234 J, 41,0 W, 1.200 Sätze/J, 5 J je bewegtem GB"),
+        ("-1,234 J, -41.0 W, -5 J per GB moved", "-1.234 J, -41,0 W, -5 J je bewegtem GB"),  # solar modules feed the grid
+        ("-0.5", "-0,5"),
         ("run formation, 42 %, 120 MB/s, 3 min 20 s left", "Vorsortieren, 42 %, 120 MB/s, noch 3 min 20 s"),
         ("1.235 MB", "1,235 MB"),
         ("exit code <b>{}", "exit code <b>{}"),

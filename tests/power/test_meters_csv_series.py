@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 
@@ -188,6 +189,19 @@ def test_a_long_log_is_read_in_a_time_that_grows_with_it(tmp_path: Path, monkeyp
     path = log_of(tmp_path / "log.csv", "time,P (W)\n" + "".join(f"{BEGIN + i},{i}\n" for i in range(500)))
     assert len(read_log(path, {}).rows) == 500
     assert len(looks) < 5
+
+
+def test_a_long_log_takes_little_memory(tmp_path: Path) -> None:
+    """A minute of a power profiler has six million rows: the text of each was kept until the last one was checked."""
+    path = log_of(tmp_path / "log.csv", "time,P (W)\n" + "".join(f"{BEGIN + i},{1000.5 + i}\n" for i in range(1500)))
+    read_log(path, {})  # modules and patterns are there from now on
+    tracemalloc.start()
+    try:
+        read_log(path, {})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 650 * 1500
 
 
 def test_milliseconds_in_a_column_of_their_own_belong_to_the_times(tmp_path: Path) -> None:

@@ -89,6 +89,16 @@ def test_check_holds_files_against_their_own_claim(document: Callable[..., Any],
         assert bool(capfd.readouterr().err) == (code > 0)
     assert "-i is for records; a Parquet file says itself" in document("-i", "false.parquet", command="check")
     assert "from files" in document("s3://b/false.parquet", command="check")
+    assert document("false.parquet", "x.dat", command="check").startswith("check: x.dat is no .parquet file, and others are")
+
+
+def test_names_that_are_not_utf8(document: Callable[..., Any], here: Path, capfd: Any) -> None:
+    """JSON has no place for their bytes, and pyarrow takes none as str: both read them as another name."""
+    write_input()
+    Path("in.parquet").rename("in\udcff.parquet")
+    assert main([document("--by", "city", "-q", "in\udcff.parquet", "-o", "out\udcff.parquet")]) == 0
+    assert main([document("out\udcff.parquet", command="check")]) == 0
+    assert capfd.readouterr().err.startswith(rf"out\xff.parquet: {ROWS} rows are in the order that it claims")
 
 
 @pytest.mark.parametrize("limit", [None, 0, 25])

@@ -143,16 +143,16 @@ _GERMAN_FORMS = (
         re.compile(r"(.{,80}), of (.{,20}) of (.{,20}) of work: the meter did not see the rest"),
         "{}, für {} von {} Arbeit: mehr sah das Messgerät nicht",
     ),
-    (re.compile(r"(.*), ([\d,.]+) J per GB moved"), "{}, {} J je bewegtem GB"),
+    (re.compile(r"(.*), (-?[\d,.]+) J per GB moved"), "{}, {} J je bewegtem GB"),
     (re.compile(r"(.*), ([\d,.]+) records/J"), "{}, {} Sätze/J"),
-    (re.compile(r"([\d,.]+) J, ([\d,.]+) W"), "{} J, {} W"),
+    (re.compile(r"(-?[\d,.]+) J, (-?[\d,.]+) W"), "{} J, {} W"),
     (re.compile(r"(.*) Wh in (.*) of metering"), "{} Wh in {} Messung"),
     (
         re.compile(r"no joules: (\d+) values? of the meter came while it worked, (\d+) are needed"),
         "keine Joule: währenddessen kamen {} Messwerte, {} sind nötig",
     ),
 )
-_NUMBER = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
+_NUMBER = re.compile(r"-?(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)")
 _GERMAN_SIGNS = str.maketrans(",.", ".,")
 LANGUAGES = ("en", "de")
 

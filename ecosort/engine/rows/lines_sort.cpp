@@ -12,7 +12,6 @@
 #include "engine/rows/append_rows.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
-#include "engine/rows/gather_groups.h"
 #include "engine/rows/limit_all.h"
 #include "engine/rows/limit_groups.h"
 #include "engine/rows/line_blocks.h"
@@ -22,7 +21,7 @@
 #include "engine/rows/merge_parts.h"
 #include "engine/rows/reread_lines.h"
 #include "engine/rows/row_output.h"
-#include "formats/lines/gather_lines.h"
+#include "engine/rows/write_resident.h"
 
 namespace ecosort::engine::rows {
 namespace {
@@ -292,41 +291,9 @@ class RowKernel final : public Kernel {
   [[nodiscard]] bool is_resident() const noexcept { return former_ && former_->resident() != nullptr; }
 
   Task<void> write_resident() {
-    lines::LineRun& run = *former_->resident();
-    dropped_ += co_await former_->sort(run);
-    if (job_.groups.is_decided_at_end()) co_return co_await write_groups(run);
-    const std::size_t first = std::min<std::uint64_t>(job_.skip, run.count);
-    if (first > 0) co_await skip(run, first);
-    lines::GatherLines gather(run, format_,
-                              job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered,
-                              first, run.count);
-    gather.set_header(out_.beginning());
-    out_.set_total(run.line_bytes);
-    co_await former_->gather_to(gather, out_.sink());
-    last_out_ = gather.hash();
-    report.longest_line = gather.longest();
-  }
-
-  Task<void> write_groups(const lines::LineRun& run) {
-    const std::string first = job_.groups.counts ? format_.top_of_counted(out_.beginning()) : out_.beginning();
-    GatherGroups gather(run, format_, job_.groups);
-    gather.set_header(first);
-    co_await former_->gather_to(gather, out_.sink());
-    last_out_ = gather.hash();
-    if (!job_.groups.adds_up(gather.rows_of_groups(), last_out_.count, gather.dropped().count))
-      throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
-    dropped_ += gather.dropped();
-    report.longest_line = gather.longest();
-    count_rows(gather.rows_of_groups());
-  }
-
-  void count_rows(std::uint64_t rows_of_groups) {
-    if (job_.groups.counts) report.counted = rows_of_groups;
-  }
-
-  Task<void> skip(const lines::LineRun& run, std::size_t rows) {
-    auto work = bench_.compute.run([&] { skipped_ += lines::hash_of_first(run, format_, rows); });
-    co_await work;
+    WriteResident resident(job_, bench_, *former_, out_);
+    co_await resident.write();
+    end_last(resident.written(), {});
   }
 
   Task<void> merge_runs_to_output() {
@@ -335,10 +302,8 @@ class RowKernel final : public Kernel {
     MergeParts merge(tools(), to_output, runs_, *output_);
     out_.set_total(bytes_of(runs_));
     co_await out_.merge(merge);
-    account(merge.merged(), runs_);
+    end_last(merge.merged(), runs_);
     let_go(runs_);
-    count_rows(merge.merged().rows_of_groups);
-    last_out_ = merge.merged().out;
     const bool read_all = !job_.limit || last_out_.count < *job_.limit;
     if (job_.merge && !job_.kept && read_all)
       format_.check_counts(report.key_counts, lines_out().count - first_rows_.hash().count - report.blank_lines);
@@ -382,6 +347,13 @@ class RowKernel final : public Kernel {
     formats::add(repeated_header_, merged.repeated_header);
     formats::add(report.key_counts, merged.key_counts);
     report.longest_line = std::max(report.longest_line, merged.longest);
+  }
+
+  // All rows went out, from these inputs.
+  void end_last(const MergedLines& merged, const std::vector<MergeInput>& inputs) {
+    account(merged, inputs);
+    last_out_ = merged.out;
+    if (job_.groups.counts) report.counted = merged.rows_of_groups;
   }
 
   // Returns what goes out, and what was dropped or set aside.

@@ -139,7 +139,7 @@ bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
 // it.
 [[gnu::always_inline]] inline void MergeLines::take_chain_code(MergeCursor& cursor) {
   if (!tree_.has_chain_codes() || !is_tree_built_) return;
-  if (cursor.window.prefix != last_.window.prefix || cursor.window.extension != last_.window.extension)
+  if (cursor.window != last_.window)
     MergeTree::code(cursor);
   else
     tree_.code_behind(cursor, last_.text, last_chain_, last_has_chain_);
@@ -319,8 +319,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
 bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
   if (codes_) return repeats_last_ && !cursor.exhausted;
   if (tree_.has_chain_codes()) return false;
-  return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
-         cursor.index == last_.cursor && cursor.line() == last_.text;
+  return cursor.window == last_.window && !cursor.exhausted && cursor.index == last_.cursor && cursor.line() == last_.text;
 }
 
 run::BlockContents MergeLines::contents() const noexcept {

@@ -154,7 +154,7 @@ void MergeLines::begin_chain_codes() {
     if (cursor->exhausted) continue;
     const records::KeyWindow window = cursor->window;
     ++rows;
-    ties += before != nullptr && before->window.prefix == window.prefix && before->window.extension == window.extension &&
+    ties += before != nullptr && before->window == window &&
             lines::KeyChain::can_begin(format_, window, format_.behind_first(window));
     before = cursor.get();
   }

@@ -46,10 +46,6 @@ struct RowKeys {
   // window differ in the row alone.
   std::size_t bytes = SIZE_MAX;
   bool are_all = false;
-
-  [[nodiscard]] bool have_window(records::KeyWindow other) const noexcept {
-    return window.prefix == other.prefix && window.extension == other.extension;
-  }
 };
 
 class RowCodes {
@@ -176,13 +172,13 @@ inline RowKeys RowCodes::keys_of(Text row) const {
 [[gnu::noinline]] inline records::KeyWindow RowCodes::keyed_code(Text row, std::size_t common, RowKeys& keys) const {
   const records::KeyWindow of_base = keys.window;
   if (common < keys.bytes) keys = keys_of(row);
-  return keys.are_all && keys.have_window(of_base) ? code(row.data(), common) : code_of(0, keys.window);
+  return keys.are_all && keys.window == of_base ? code(row.data(), common) : code_of(0, keys.window);
 }
 
 inline bool RowCodes::have_equal_keys(Text a, Text b) const {
   if (!is_keyed()) return true;
   const RowKeys keys = keys_of(a);
-  return keys.are_all && keys.have_window(format_.window(b, 0, 0));
+  return keys.are_all && keys.window == format_.window(b, 0, 0);
 }
 
 // No byte behind the rows is read: the one that went out last may lie where nothing follows it.

@@ -71,7 +71,7 @@ class CsvFormat final : public keys::ValueFormat<CsvFormat> {
   [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const;
   // Returns whether the row, whose window of level 0 this is, has the values of the header.
   [[nodiscard]] bool repeats_header(Text row, records::KeyWindow window) const {
-    return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
+    return has_top_ && window == header_window_ && is_header(row);
   }
   // Returns whether the bytes have quotes or escapes.
   [[nodiscard]] bool has_marks(Text text) const noexcept {

@@ -31,6 +31,7 @@ struct Icu {
   decltype(&ucol_getSortKey) sort_key = nullptr;
   decltype(&ucol_strcollUTF8) compare = nullptr;
   decltype(&ucol_setAttribute) set_attribute = nullptr;
+  decltype(&ucol_getAttribute) attribute = nullptr;
   decltype(&ucol_getVersion) version_of = nullptr;
   decltype(&ucol_getLocaleByType) locale_of = nullptr;
   decltype(&ucol_getFunctionalEquivalent) equivalent_of = nullptr;
@@ -56,8 +57,8 @@ std::optional<Icu> load_version(int major) {
   const bool has_all =
       find(library, major, "ucol_open", icu.open) && find(library, major, "ucol_close", icu.close) &&
       find(library, major, "ucol_getSortKey", icu.sort_key) && find(library, major, "ucol_strcollUTF8", icu.compare) &&
-      find(library, major, "ucol_setAttribute", icu.set_attribute) && find(library, major, "ucol_getVersion", icu.version_of) &&
-      find(library, major, "ucol_getLocaleByType", icu.locale_of) &&
+      find(library, major, "ucol_setAttribute", icu.set_attribute) && find(library, major, "ucol_getAttribute", icu.attribute) &&
+      find(library, major, "ucol_getVersion", icu.version_of) && find(library, major, "ucol_getLocaleByType", icu.locale_of) &&
       find(library, major, "ucol_getFunctionalEquivalent", icu.equivalent_of) &&
       find(library, major, "u_strFromUTF8WithSub", icu.from_utf8) && find(library, major, "u_getVersion", icu.version) &&
       find(library, major, "uloc_forLanguageTag", icu.locale_of_tag) && find(library, major, "uloc_getKeywordValue", icu.keyword);
@@ -162,6 +163,22 @@ class Units {
   std::vector<UChar> more_;
   std::size_t size_ = 0;
 };
+
+// The whole sort key of a text, which ends with a zero byte.
+std::string sort_key(const UCollator* collator, Text text) {
+  const Units units(text);
+  const auto count = static_cast<int32_t>(units.size());
+  constexpr std::size_t bytes_per_unit = 4;  // as a first guess
+  std::string key(bytes_per_unit * (units.size() + bytes_per_unit), '\0');
+  const auto make = [&] {
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(key.data());
+    return static_cast<std::size_t>(icu().sort_key(collator, units.data(), count, bytes, static_cast<int32_t>(key.size())));
+  };
+  const std::size_t size = make(), before = key.size();
+  key.resize(size);
+  if (size > before) (void)make();
+  return key;
+}
 
 // The bytes of the primary weights of a text: all in front of the byte that ends a level. At most as many as the key has room
 // for.
@@ -300,14 +317,29 @@ Collator primary_of(const std::string& locale) {
   return primary;
 }
 
+// ICU compares from the first difference on. What is in front of it decides whether a mark counts where signs are ignored
+// (shifted), and which mark comes first where the last one of a text decides (French) or the texts themselves do (identical):
+// this makes cycles, which sort keys do not.
+bool compares_in_cycles(const UCollator* collator) {
+  UErrorCode status = U_ZERO_ERROR;
+  const auto has = [&](UColAttribute attribute, UColAttributeValue value) {
+    return icu().attribute(collator, attribute, &status) == value;
+  };
+  return has(UCOL_ALTERNATE_HANDLING, UCOL_SHIFTED) || has(UCOL_FRENCH_COLLATION, UCOL_ON) || has(UCOL_STRENGTH, UCOL_IDENTICAL);
+}
+
 }  // namespace
 
 struct Collation::Opened {
   explicit Opened(const std::string& locale)
-      : collator(open_collator(locale)), primary(primary_of(locale)), table(primary.get()) {}
+      : collator(open_collator(locale)),
+        primary(primary_of(locale)),
+        table(primary.get()),
+        needs_keys(compares_in_cycles(collator.get())) {}
 
   Collator collator, primary;
   WeightTable table;
+  bool needs_keys;
 };
 
 // Bytes depth ... of the primary weights, at most window_room.
@@ -330,6 +362,7 @@ records::KeyWindow Collation::window(Text text, std::size_t depth, bool descends
 int Collation::compare(Text a, Text b) const {
   if (a == b) return 0;
   if (const auto order = opened_->table.compare(a, b); order.value_or(0) != 0) return *order;
+  if (opened_->needs_keys) return sort_key(opened_->collator.get(), a).compare(sort_key(opened_->collator.get(), b));
   UErrorCode status = U_ZERO_ERROR;
   return icu().compare(opened_->collator.get(), a.data(), static_cast<int32_t>(a.size()), b.data(),
                        static_cast<int32_t>(b.size()), &status);

@@ -9,10 +9,6 @@ namespace {
 
 bool comes_first(const GroupCut& a, const GroupCut& b) { return a.last_kept.is_before(b.last_kept); }
 
-bool is_less(records::KeyWindow a, records::KeyWindow b) noexcept {
-  return a.prefix != b.prefix ? a.prefix < b.prefix : a.extension < b.extension;
-}
-
 std::size_t bytes_of(const GroupCut& cut) noexcept { return sizeof cut + 3 * cut.row.size(); }
 
 }  // namespace
@@ -63,10 +59,10 @@ void GroupBounds::list_windows() {
 
 // The cut may be that of the last window in front of the row's. Where several have one window, no one looks at their rows.
 bool GroupBounds::is_behind(records::KeyWindow window, Text row) const {
-  const auto behind = std::ranges::upper_bound(windows_, window, is_less);
+  const auto behind = std::ranges::upper_bound(windows_, window);
   if (behind == windows_.begin()) return false;
   const auto at = static_cast<std::size_t>(behind - windows_.begin()) - 1;
-  if (at > 0 && !is_less(windows_[at - 1], windows_[at])) return false;
+  if (at > 0 && windows_[at - 1] >= windows_[at]) return false;
   const GroupCut& cut = cuts_[at];
   return cut.last_kept.is_behind(window, row) && !cut.last_dropped.is_before(window, row);
 }

@@ -14,15 +14,13 @@ RowBound::RowBound(const formats::RowFormat& format, const sorting::Entry& last,
 bool RowBound::is_before(const RowBound& other) const {
   if (format_ == nullptr || other.format_ == nullptr) return format_ == nullptr && other.format_ != nullptr;
   if (other.row_) return is_before(other.window_, *other.row_);
-  if (window_.prefix != other.window_.prefix) return window_.prefix < other.window_.prefix;
-  if (window_.extension != other.window_.extension) return window_.extension < other.window_.extension;
+  if (window_ != other.window_) return window_ < other.window_;
   return row_.has_value();
 }
 
 bool RowBound::is_before(records::KeyWindow window, Text row) const {
   if (format_ == nullptr) return true;
-  if (window_.prefix != window.prefix) return window_.prefix < window.prefix;
-  if (window_.extension != window.extension) return window_.extension < window.extension;
+  if (window_ != window) return window_ < window;
   return row_ && format_->compare(*row_, row, level_) < 0;
 }
 

@@ -12,6 +12,7 @@
 // Every function reads inside the given record only, whatever its size. An Encoder is immutable; all functions are thread-safe.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,6 +28,8 @@ namespace ecosort::records {
 struct KeyWindow {
   std::uint64_t prefix;
   std::uint32_t extension;
+
+  friend constexpr auto operator<=>(const KeyWindow&, const KeyWindow&) noexcept = default;
 };
 
 class Encoder {

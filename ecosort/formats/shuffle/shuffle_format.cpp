@@ -11,8 +11,7 @@ namespace ecosort::shuffle {
 
 int ShuffleFormat::compare_levels(Text a, Text b, unsigned /*level*/, unsigned /*end*/) const {
   const records::KeyWindow x = window(a), y = window(b);
-  if (x.prefix != y.prefix) return x.prefix < y.prefix ? -1 : 1;
-  return (x.extension > y.extension) - (x.extension < y.extension);
+  return (x > y) - (x < y);
 }
 
 namespace {

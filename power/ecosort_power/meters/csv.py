@@ -94,6 +94,18 @@ class MeterLog:
 
 def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     """MeterError names the line that cannot be understood; UsageError the setting that is missing."""
+    rows, absolute, columns = _read_rows(path, settings)  # the text, which takes more memory than the rows, is released by now
+    _refuse_same_times(path, rows, settings)
+    rows = _added(rows) if "sum" in settings else rows
+    if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
+        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
+    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, columns.product)
+    _check_order(path, log)
+    return replace(log, rows=_apart(path, rows, settings))
+
+
+def _read_rows(path: Path, settings: Mapping[str, str]) -> tuple[list[LogRow], bool, Columns]:
+    """The rows as they are in the file, and whether their times count from 1970."""
     table = read_table(path, settings, lambda fields: has_time(fields, settings))
     try:
         chosen = select(table.header, [row for row in table.rows if any(cell.strip() for cell in row[1])], settings)
@@ -106,14 +118,7 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
         keys = sum_columns(table.header, settings)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-    rows, absolute = _rows(path, chosen, columns, settings, decimal, len(table.header), keys)
-    _refuse_same_times(path, rows, settings)
-    rows = _added(rows) if keys else rows
-    if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
-        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
-    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, columns.product)
-    _check_order(path, log)
-    return replace(log, rows=_apart(path, rows, settings))
+    return *_rows(path, chosen, columns, settings, decimal, len(table.header), keys), columns
 
 
 def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:

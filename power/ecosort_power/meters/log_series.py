@@ -108,7 +108,7 @@ def join_units(header: Sequence[str], rows: Sequence[Row]) -> list[Row]:
     names = [name.strip() for name in header]
     units = [i for i, name in enumerate(names) if _UNIT_COLUMN.fullmatch(name)]
     places = [(i, of) for i in units if (of := _values_beside(names, i, rows)) is not None]
-    return [(line, _with_units(row, places)) for line, row in rows]
+    return [(line, _with_units(row, places)) for line, row in rows] if places else list(rows)
 
 
 def _values_beside(names: Sequence[str], at: int, rows: Sequence[Row]) -> int | None:

@@ -98,7 +98,7 @@ std::vector<std::string> merged_by_chain_codes(const formats::RowFormat& format,
     bool has_chain = cursor.has_chain;
     lines::KeyChain chain = std::as_const(tree).chain_of(cursor);
     if (!take_next(cursor)) continue;
-    if (cursor.window.prefix == window.prefix && cursor.window.extension == window.extension)
+    if (cursor.window == window)
       tree.code_behind(cursor, last, chain, has_chain);
     else
       MergeTree::code(cursor);
@@ -291,9 +291,9 @@ TEST(RowCodes, TakeTheKeysOfTheRowBefore) {
   EXPECT_TRUE(of_before.are_all);
   RowKeys keys = of_before;
   (void)codes.code(Text(row).substr(0, 6), 5, keys);
-  EXPECT_TRUE(keys.have_window(of_before.window));
+  EXPECT_TRUE(keys.window == of_before.window);
   (void)codes.code(Text(row).substr(0, 6), 4, keys);
-  EXPECT_FALSE(keys.have_window(of_before.window));
+  EXPECT_FALSE(keys.window == of_before.window);
 }
 
 TEST(MergeTree, GivesTheOrderOfColumns) {
