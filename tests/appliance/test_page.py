@@ -437,7 +437,10 @@ def test_simulated_joules_are_called_that_everywhere(queue: Queue) -> None:
         for text in (*pages, said):
             assert re.search(r"SIMULATED, no measurement: [\d,]+ J, .* records/J", text)
         assert re.search(r'<p class="facts">ended \d{4}-', pages[0])
-        assert re.search(r"[-\d]+: SIMULATED, no measurement: [\d.]+ Wh in .* of metering", pages[0])
+        assert re.search(
+            r'<span>\d{4}-\d\d-\d\d</span><svg .*width="100.0" .*<span>SIMULATED, no measurement: [\d.]+ Wh in .* of metering',
+            pages[0],
+        )
         assert queue.job(number)["energy_source"] == "simulated"
     finally:
         end(service)

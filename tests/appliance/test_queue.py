@@ -604,6 +604,33 @@ def test_every_day_at_a_time_that_the_clock_skips_or_shows_twice() -> None:
 
 
 @pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize("at", [None, "2027-03-27T02:30", "2027-03-27T01:30+00:00"])
+def test_a_time_of_day_that_the_clock_skips_once_is_the_same_afterwards(at: str | None) -> None:
+    """Also where it is not written as a time of day."""
+    due = queued = seconds("2027-03-27T01:30")
+    for _ in range(2):
+        due = times.following("daily", due, due, times.clock_of(queued, at))
+    assert due == seconds("2027-03-29T00:30")
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize(
+    ("rule", "at", "due", "expected"),
+    [
+        ("daily", "02:30", "2027-03-28T01:30", "2027-03-28T01:30"),  # a day of 25 hours before it
+        ("daily", "02:30", "2031-05-01T00:30", "2027-03-28T01:30"),
+        ("weekly", "02:30", "2031-05-01T00:30", "2027-04-01T00:30"),  # a Thursday
+        ("hourly", None, "2031-05-01T00:10", "2027-03-27T12:10"),
+        ("daily", "2031-05-01T02:30", "2031-05-01T00:30", "2031-05-01T00:30"),  # as it was asked for
+        ("daily", "2030-05-01T02:30", "2031-05-01T00:30", "2030-05-01T00:30"),
+    ],
+)
+def test_a_rule_where_the_clock_was_set_back(rule: str, at: str | None, due: str, expected: str) -> None:
+    now = seconds("2027-03-27T12:00")
+    assert times.unless_set_back(rule, seconds(due), now, at, (2, 30)) == seconds(expected)
+
+
+@pytest.mark.usefixtures("berlin")
 def test_what_was_missed_is_done_once() -> None:
     due = seconds("2027-01-01T01:30")
     now = seconds("2031-07-01T12:00")
