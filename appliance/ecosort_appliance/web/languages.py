@@ -9,6 +9,7 @@ _GERMAN = {
     "add a job": "Auftrag anlegen",
     "all": "insgesamt",
     "all jobs": "alle Aufträge",
+    "any": "beliebig",
     "attempts": "Versuche",
     "by field": "nach Feld",
     "cancel": "abbrechen",
@@ -51,6 +52,7 @@ _GERMAN = {
     "month": "Monat",
     "moved": "bewegt",
     "name": "Name",
+    "name, command or reason": "Name, Befehl oder Grund",
     "needed": "benötigt",
     "no reading": "kein Messwert",
     "not before": "nicht vor",
@@ -117,7 +119,6 @@ _GERMAN = {
     "weekly": "wöchentlich",
     "when": "wann",
     "whole line": "ganze Zeile",
-    "with": "mit",
     "worked": "gearbeitet",
 }
 # Texts that hold values. A word in them is a text of its own.
