@@ -264,7 +264,7 @@ def test_sml_of_a_meter_that_has_the_direction_in_its_status(status: bytes, watt
     ("sent", "why"),
     [
         (frame(137, 1000, power="15.7"), "not whether it is drawn or given back"),
-        (frame(137, 1000, power="36.7"), "its telegram has no power; many meters in Germany send it when their PIN was entered"),
+        (frame(137, 1000, power="36.7"), "sends no power; many meters do when their PIN was entered at them"),
     ],
 )
 def test_a_power_without_a_direction_is_no_reading(sent: bytes, why: str) -> None:

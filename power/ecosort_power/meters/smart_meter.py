@@ -125,7 +125,7 @@ def watts_of(raw: str, where: str) -> float:
     document = parse_json(raw)
     parts = {name: document.get(name) for name in ("drawn", "given")}
     if parts["drawn"] is None:
-        raise MeterGlitchError(f"{where}: its telegram has no power; many meters in Germany send it when their PIN was entered")
+        raise MeterGlitchError(f"{where}: its telegram has no power")
     return _watts(parts["drawn"], where) - (_watts(parts["given"], where) if parts["given"] is not None else 0.0)
 
 
@@ -225,6 +225,8 @@ class SmlMeter(PortMeter):
             statuses = {str(entry.obis): entry.status for entry in entries}
             found = {"drawn": (size["drawn"][0] * self._direction(statuses), size["drawn"][1])}
         self._check_sign(found, self._number(numbers.get(_COUNTER_OBIS)))
+        if not found:
+            raise MeterGlitchError(f"{self._where} sends no power; many meters do when their PIN was entered at them")
         return json.dumps(found)
 
     def _powers(self, numbers: Mapping[str, tuple[Any, Any]], names: Mapping[str, str]) -> dict[str, tuple[float, str]]:
