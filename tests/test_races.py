@@ -3,7 +3,6 @@
 `make races` runs this and the C++ tests of threads with the kernels of each level that this processor has.
 """
 
-import os
 import random
 import subprocess
 from pathlib import Path

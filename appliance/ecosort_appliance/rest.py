@@ -1,7 +1,8 @@
 """Lets the machine rest: no sleep while a job works, and, where that was asked for (`--after`), sleep when nothing is left to do.
 
 systemd does both: an inhibitor holds while a job works, `systemctl suspend` or `poweroff` ends the night. Where a job is due
-later, an alarm of its clock (RTC) wakes it; where that cannot be done, or another program inhibits sleep, the machine stays awake.
+later, an alarm of its clock (RTC) wakes it. Where that cannot be done, or another program inhibits sleep, the machine stays
+awake.
 """
 
 from __future__ import annotations
