@@ -254,7 +254,7 @@ def test_sml_of_a_meter_that_sends_both_directions() -> None:
     [(b"\x63\x01\x82", 137.0), (b"\x63\x01\xb0", -137.0), (b"\x65\x00\x01\x01\xa2", -137.0), (b"\x62\x00", 137.0)],
 )
 def test_sml_of_a_meter_that_has_the_direction_in_its_status(status: bytes, watts: float) -> None:
-    """As meters of EMH and Dr. Neuhaus send it: a size, and bit 5 of the status of a counter where power is given back."""
+    """Meters of EMH and Dr. Neuhaus send a size, and bit 5 of the status of a counter where power is given back."""
     sent = frame(137, 1000, power="15.7", status=status)
     with server(sent * 2) as host, opened(f"sml://{host}#timeout=5") as (meter, _):
         assert meter.read().watts == watts
