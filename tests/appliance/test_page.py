@@ -710,6 +710,8 @@ def test_the_page_speaks_german_where_a_browser_asks_for_it(idle: Service) -> No
             "so, wie es jetzt ist: /x: 2 Bytes werden",
         ),
         ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0,1 Wh in 3 s Messung"),
+        ("no joules: 1 value of the meter came while it worked, 10 are needed", "keine Joule: währenddessen kam 1 Messwert, 10"),
+        ("price<0.20, at the latest 2026-11-30 06:00", "price<0.20, spätestens 2026-11-30 06:00"),
         ("1,234 J, 41.0 W, 1,200 records/J, 5 J per GB moved", "1.234 J, 41,0 W, 1.200 Sätze/J, 5 J je bewegtem GB"),
         ("run formation, 42 %, 120 MB/s, 3 min 20 s left", "Vorsortieren, 42 %, 120 MB/s, noch 3 min 20 s"),
         ("1.235 MB", "1,235 MB"),

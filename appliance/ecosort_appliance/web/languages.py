@@ -137,6 +137,7 @@ _GERMAN_FORMS = (
         "{}: {} Bytes werden benötigt, {} sind frei",
     ),
     (re.compile(r"waits until (.*): it is (\S*)"), "wartet auf {}: jetzt {}"),
+    (re.compile(r"(.*), at the latest (.*)"), "{}, spätestens {}"),
     (re.compile(r"([A-Za-z][\w-]*) (<=|>=|<|>) (\S+)"), "{} {} {}"),
     (re.compile(r"(.*) SIMULATED"), "{} SIMULIERT"),
     (re.compile(r"SIMULATED, no measurement: (.*)"), "SIMULIERT, keine Messung: {}"),
@@ -149,7 +150,11 @@ _GERMAN_FORMS = (
     (re.compile(r"([\d,.]+) J, ([\d,.]+) W"), "{} J, {} W"),
     (re.compile(r"(.*) Wh in (.*) of metering"), "{} Wh in {} Messung"),
     (
-        re.compile(r"no joules: (\d+) values? of the meter came while it worked, (\d+) are needed"),
+        re.compile(r"no joules: 1 value of the meter came while it worked, (\d+) are needed"),
+        "keine Joule: währenddessen kam 1 Messwert, {} sind nötig",
+    ),
+    (
+        re.compile(r"no joules: (\d+) values of the meter came while it worked, (\d+) are needed"),
         "keine Joule: währenddessen kamen {} Messwerte, {} sind nötig",
     ),
 )

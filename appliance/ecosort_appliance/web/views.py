@@ -27,7 +27,7 @@ _HISTORY = 200
 _WAITING = 100
 _DAYS = 14
 _MOST_PHASES = 100
-_FACTS = ("directory", "made by", "on end", "told", "output", "attempts", "exit code", "records", "moved")
+_FACTS = ("directory", "when", "made by", "on end", "told", "output", "attempts", "exit code", "records", "moved")
 
 
 class WattSource(Protocol):
