@@ -24,7 +24,7 @@ from pathlib import Path
 import forked
 import pytest
 from conftest import ROOT
-from ecosort_appliance import times
+from ecosort_appliance import jobs, times
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import QueueError
@@ -605,12 +605,14 @@ def test_every_day_at_a_time_that_the_clock_skips_or_shows_twice() -> None:
 
 @pytest.mark.usefixtures("berlin")
 @pytest.mark.parametrize("at", [None, "2027-03-27T02:30", "2027-03-27T01:30+00:00"])
-def test_a_time_of_day_that_the_clock_skips_once_is_the_same_afterwards(at: str | None) -> None:
+def test_a_time_of_day_that_the_clock_skips_once_is_the_same_afterwards(queue: Queue, records: Path, at: str | None) -> None:
     """Also where it is not written as a time of day."""
-    due = queued = seconds("2027-03-27T01:30")
-    for _ in range(2):
-        due = times.following("daily", due, due, times.clock_of(queued, at))
-    assert due == seconds("2027-03-29T00:30")
+    number = queue.add(*SORT, options=("--every", "daily", *(("--at", at) if at else ())))
+    with contextlib.closing(open_database(queue.directory)) as connection:
+        skipped, queued = seconds("2027-03-28T01:30"), seconds("2027-03-27T01:30")
+        connection.execute("UPDATE jobs SET not_before_s = ?, queued_s = ?", (skipped, queued))
+        Standing(connection).tick(skipped)
+        assert jobs.get(connection, number).not_before_s == seconds("2027-03-29T00:30")
 
 
 @pytest.mark.usefixtures("berlin")
