@@ -36,11 +36,15 @@ def run(ecosort: Path, place: Path, *words: str | Path) -> None:
 
 @pytest.mark.parametrize("io", BACKENDS)
 def test_records(ecosort: Path, place: Path, io: str) -> None:
-    for name, option in (("packed", "--compress=zstd"), ("resumable", "--resumable"), ("unique", "--unique")):
-        run(ecosort, place, "sort", *THREADS, "--io", io, "--temp", ".", option, "records", "-o", name)
+    for name, *options in (
+        ("packed", "--compress=zstd", "--temp", "."),
+        ("kept", "--resumable"),
+        ("unique", "--unique", "--temp", "."),
+    ):
+        run(ecosort, place, "sort", *THREADS, "--io", io, *options, "records", "-o", name)
         assert (place / name).read_bytes() == expected((place / "records").read_bytes())
-    run(ecosort, place, "merge", *THREADS, "--io", io, "packed", "resumable", "-o", "merged")
-    run(ecosort, place, "check", "--threads", "4", "merged")
+    run(ecosort, place, "merge", *THREADS, "--io", io, "packed", "kept", "-o", "merged")
+    run(ecosort, place, "check", "merged")
 
 
 @pytest.mark.parametrize("io", BACKENDS)
