@@ -65,5 +65,5 @@ def test_in_place(ecosort: Path, place: Path) -> None:
             (drive.root / name).write_bytes((place / name).read_bytes())
         run(ecosort, drive.root, "inplace", "--memory", "2MiB", "--threads", "4", "records")
         assert (drive.root / "records").read_bytes() == expected((place / "records").read_bytes())
-        run(ecosort, drive.root, "lines", "--inplace", "--parallel", "4", "-S", "2M", "lines")
+        run(ecosort, drive.root, "lines", "--inplace", "--parallel", "4", "-S", "4M", "lines")
         assert (drive.root / "lines").read_bytes() == b"".join(sorted((place / "lines").read_bytes().splitlines(keepends=True)))
