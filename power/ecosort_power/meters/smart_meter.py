@@ -257,11 +257,12 @@ class SmlMeter(PortMeter):
 
 def _new_reader() -> Any:
     """A reader of frames in which an entry may have no value, as some meters send one: smllib refuses the whole frame."""
-    from smllib.builder import SmlObjBuilder, create_context
+    from smllib.builder.default_context import create_context
+    from smllib.builder.list_entry import SmlListEntryBuilder
     from smllib.reader import SmlStreamReader
-    from smllib.sml import SmlListEntry
 
-    class Entries(SmlObjBuilder[SmlListEntry]):
-        BUILDS = SmlListEntry
+    class Entries(SmlListEntryBuilder):
+        def build(self, obj: Any, classes: Any) -> Any:
+            return super(SmlListEntryBuilder, self).build(obj, classes)
 
-    return SmlStreamReader({**create_context(), SmlListEntry: Entries()})
+    return SmlStreamReader({**create_context(), SmlListEntryBuilder.BUILDS: Entries()})
