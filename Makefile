@@ -36,6 +36,8 @@ PARALLEL := -n $(WORKERS)
 SIZE ?= 100GB
 SCALE_DIR ?= $(BUILD)
 SCALE ?=
+# The tests of make races: crashes are simulated one after the other.
+OF_THREADS := races or (Pool or Task or Semaphore or Reactor or Compute or Queue or Storage or Sort or Merge or Lines or InPlace or Parts or Split or Run or Packed or Random or Stream or Verification) and not Crash
 # Names for make mutants; none: all.
 MUTANTS ?=
 
@@ -253,14 +255,22 @@ oldest: ## run the C++ unit tests as on the oldest processor there may be, witho
 	@$(MAKE) --no-print-directory everything
 	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
 
+.PHONY: races
+races: ## threads under ThreadSanitizer, with the kernels of each level that this processor has (PYTEST='-x' and the like)
+	@$(MAKE) --no-print-directory SAN=thread everything
+	@for level in baseline neon avx2 avx512; do \
+	  ECOSORT_CPU=$$level setarch --addr-no-randomize build-thread/ecosort --version &>/dev/null || continue; \
+	  echo "races: kernels for $$level"; \
+	  ECOSORT_SOAK=0 ECOSORT_CPU=$$level $(MAKE) --no-print-directory SAN=thread test PYTEST="tests/test_races.py tests/test_cpp_units.py -k '$(OF_THREADS)' $(PYTEST)"; done
+
 .PHONY: mutants
 mutants: ## do the tests see the faults that are seeded in tests/mutants? (MUTANTS='NAME ...' for some; an hour for all)
 	@$(DEPS) program build python test
 	@tests/mutants/run.py --jobs $(JOBS) $(MUTANTS)
 
 .PHONY: soak
-soak: ## all tests with larger sweeps (hours), then make oldest, make cross and make mutants
-	@begin=$$SECONDS; for target in test oldest cross mutants; do \
+soak: ## all tests with larger sweeps (hours), then make oldest, make cross, make races and make mutants
+	@begin=$$SECONDS; for target in test oldest cross races mutants; do \
 	  ECOSORT_SOAK=1 $(MAKE) --no-print-directory $$target; \
 	  echo "soak: $$target is done after $$(((SECONDS - begin) / 60)) minutes"; done
 

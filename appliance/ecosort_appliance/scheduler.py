@@ -40,6 +40,9 @@ from ecosort_appliance.values import PERIOD_S, Values, parse_condition
 _ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
 _KILL_AFTER_S = 60.0  # a program that was asked to end makes what it has durable
 _CLEAN_PERIOD_S = 3600.0
+# A job with a reason waits for something, for a minute at the longest, unless the clock was set back since.
+_LONGEST_WAIT_S = max(PERIOD_S, WAIT_FOR_SPACE_S)
+_DUE = "state = 'queued' AND (not_before_s <= ? OR (reason != '' AND not_before_s > ?))"
 _OWN_BYTES = 1 << 20  # for the log and the reports of a job
 _ENERGY_PERIOD_S = 5.0
 
@@ -139,6 +142,7 @@ class Scheduler:
             signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
 
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
+        self._rest.has_worked = True  # it may have ended while no service ran
         self._ledger.close(job.id)
         self._count_energy()
         job = jobs.get(self._connection, job.id)  # with what was requested meanwhile
@@ -171,7 +175,7 @@ class Scheduler:
         for job in jobs.select(self._connection, "state = 'running'"):
             busy |= _drives(job)
         now_s = time.time()
-        for job in jobs.select(self._connection, "state = 'queued' AND not_before_s <= ?", (now_s,)):
+        for job in jobs.select(self._connection, _DUE, (now_s, now_s + _LONGEST_WAIT_S)):
             drives = _drives(job)
             if drives & busy:
                 busy |= drives  # its turn comes before that of those behind it

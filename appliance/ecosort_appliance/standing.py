@@ -84,7 +84,7 @@ class Standing:
             try:
                 if job.watch is not None:
                     self._watch(job)
-                elif job.not_before_s <= now_s:
+                else:
                     self._rule(job, now_s)
             except (QueueError, OSError) as error:
                 self._tell(job, str(error))
@@ -95,8 +95,13 @@ class Standing:
 
     def _rule(self, job: Job, now_s: float) -> None:
         assert job.every
-        clock = times.clock_of(job.not_before_s, job.at)
-        next_s = times.following(job.every, job.not_before_s, now_s, clock)
+        clock = times.clock_of(job.queued_s, job.at)
+        due_s = times.unless_set_back(job.every, job.not_before_s, now_s, job.at, clock)
+        if due_s > now_s:
+            if due_s != job.not_before_s:
+                jobs.update(self._connection, job.id, not_before_s=due_s)
+            return
+        next_s = times.following(job.every, due_s, now_s, clock)
         if earlier := jobs.select(self._connection, _UNENDED, (job.id,)):
             reason = f"was left out once: job {earlier[0].id} has not ended"
             jobs.update(self._connection, job.id, not_before_s=next_s, reason=reason)

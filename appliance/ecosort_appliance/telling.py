@@ -19,7 +19,8 @@ from ecosort_appliance.on_end import Teller
 PAUSES_S = (30.0, 300.0, 1800.0)  # before each further try
 _PATIENCE_S = 60.0  # of `queue run` at its end
 
-_DUE = f"notified = 0 AND on_end IS NOT NULL AND tell_again_s <= ? AND {jobs.HAS_ENDED}"
+# A pause that is longer than any other: the clock was set back since.
+_DUE = f"notified = 0 AND on_end IS NOT NULL AND NOT tell_again_s BETWEEN ? AND ? AND {jobs.HAS_ENDED}"
 
 
 class Telling:
@@ -32,7 +33,8 @@ class Telling:
 
     def tick(self, is_open: Callable[[int], bool]) -> None:
         self._conclude()
-        for job in jobs.select(self._connection, _DUE, (time.time(),)):
+        now_s = time.time()
+        for job in jobs.select(self._connection, _DUE, (now_s, now_s + max(PAUSES_S))):
             if job.id not in self._tellers and not is_open(job.id):
                 self._begin(job)
 

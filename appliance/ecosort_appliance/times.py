@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 
 from ecosort_appliance.errors import QueueError
 
-RULES = ("hourly", "daily", "weekly")
+_LENGTH_S = {"hourly": 3600.0, "daily": 86400.0, "weekly": 7 * 86400.0}
+RULES = tuple(_LENGTH_S)
+_SKIP_S = 7200.0  # by which a change of the clock may make a day longer
 _TIME = re.compile(r"^([01]?\d|2[0-3]):([0-5]\d)$")
 
 
@@ -49,12 +51,28 @@ def following(rule: str, due_s: float, now_s: float, clock: tuple[int, int]) -> 
     return _next_day(datetime.fromtimestamp(due_s), *clock, max(now_s, due_s), days=7 if rule == "weekly" else 1)
 
 
-def clock_of(due_s: float, at: str | None) -> tuple[int, int]:
-    """The time of day that a rule means: what was asked for, else when it was first due."""
+def clock_of(queued_s: float, at: str | None) -> tuple[int, int]:
+    """The time of day that a rule means: what was asked for, else when it was queued. A day on which the clock skips that time
+    moves none of those that follow."""
     if at is not None and (match := _TIME.match(at)):
         return int(match[1]), int(match[2])
-    local = datetime.fromtimestamp(due_s)
+    asked = datetime.fromtimestamp(queued_s) if at is None else datetime.fromisoformat(at)
+    local = asked if asked.tzinfo is None else asked.astimezone()
     return local.hour, local.minute
+
+
+def unless_set_back(rule: str, due_s: float, now_s: float, at: str | None, clock: tuple[int, int]) -> float:
+    """Returns when a rule is due: `due_s`, or earlier where the clock was set back since that was computed."""
+    begin_s = datetime.fromisoformat(at).timestamp() if at is not None and not is_time_of_day(at) else 0.0
+    if begin_s > now_s:
+        return begin_s
+    if due_s <= now_s + _LENGTH_S[rule] + _SKIP_S:
+        return due_s
+    steps = int((due_s - now_s) // _LENGTH_S[rule])
+    if rule == "hourly":
+        return due_s - 3600.0 * steps
+    days = 7 if rule == "weekly" else 1
+    return _next_day(datetime.fromtimestamp(due_s) - timedelta(days=days * (steps + 1)), *clock, now_s, days)
 
 
 def _next_day(begin: datetime, hour: int, minute: int, after_s: float, days: int) -> float:

@@ -223,7 +223,7 @@ class Values:
 
     def value_of(self, source: str) -> float | str:
         """Returns the value, or why there is none."""
-        now_s = time.monotonic()
+        now_s = time.clock_gettime(time.CLOCK_BOOTTIME)  # goes on while the machine sleeps
         if source not in self._seen or now_s - self._seen[source][0] >= PERIOD_S / 2:
             self._seen[source] = now_s, self._look(source)
         return self._seen[source][1]

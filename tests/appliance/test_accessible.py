@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import os
+import sqlite3
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -69,6 +71,9 @@ def pages_of(service: Service) -> list[str]:
     service.queue.add("csv", "--by", "city:number", "a, b.csv", "-o", "failed")
     wait_for(lambda: all(job["state"] in ("done", "failed") for job in service.queue.jobs().values()))
     service.queue.add("sort", "absent<b>", "-o", "waits", options=("--at", "2100-01-01"))
+    with sqlite3.connect(service.queue.directory / "queue.sqlite") as connection:
+        days = [("2026-11-01", "measured", 7200.0, 3600.0), ("2026-11-02", "simulated", 0.0, 60.0)]
+        connection.executemany("INSERT INTO energy VALUES (?, ?, ?, ?)", days)
     adding = [f"/add?path={quote(str(path))}" for path in (place, place / "a, b.csv")]
     return ["/", "/history", "/report", *(f"/job/{number}" for number in (1, 2, 3)), *adding]
 
@@ -135,13 +140,13 @@ def test_nothing_serious_on_any_page(offering: Service, browser: Browser, axe: s
     show(browser, offering, "/login", 1280)
     found = {"/login": serious(browser, axe)}
     log_in(browser, offering)
-    for scheme, width in (("light", 360), ("dark", 1400)):
+    for scheme, width in itertools.product(("light", "dark"), (360, 800, 1400)):
         browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         for path in pages:
             show(browser, offering, path, width)
-            found[f"{path} {scheme}"] = serious(browser, axe)
+            found[f"{path} {scheme} {width}"] = serious(browser, axe)
         plan_by_keyboard(browser, offering, width)
-        found[f"plan {scheme}"] = serious(browser, axe)
+        found[f"plan {scheme} {width}"] = serious(browser, axe)
     assert browser.evaluate("document.documentElement.lang") == language
     assert json.dumps({page: faults for page, faults in found.items() if faults}, indent=1) == "{}"
 

@@ -197,6 +197,49 @@ def test_jobs_of_a_standing_one_wait_for_its_condition_each_with_a_latest_time_o
     assert "waits until price < 0.2" in made["reason"]
 
 
+def test_a_value_from_before_the_machine_slept_is_read_anew(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The monotonic clock stands still meanwhile."""
+    boot_s, seen = [100.0], [0.1, 0.5]
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: boot_s[0] if clock == time.CLOCK_BOOTTIME else 100.0)
+    looks = values.Values(open_database(queue.place), lambda _: seen.pop(0))
+    assert [looks.value_of("file:/x"), looks.value_of("file:/x")] == [0.1, 0.1]
+    boot_s[0] += 8 * 3600
+    assert looks.value_of("file:/x") == 0.5
+
+
+# --- a clock that is set
+
+
+def test_a_job_that_waits_does_not_wait_for_years_where_the_clock_was_set_back(queue: Queue, records: Path) -> None:
+    """It waits a minute for space or a value. One that its user wants in years waits for them."""
+    later_s = time.time() + 5 * 365 * 86400
+    waits, wanted = queue.add(*SORT), queue.add("sort", *SORT[1:-1], "other", options=("--at", "2090-01-01"))
+    with sqlite3.connect(queue.directory / FILE_NAME) as connection:
+        connection.execute("UPDATE jobs SET not_before_s = ?, reason = 'waits for space' WHERE id = ?", (later_s, waits))
+    queue.ok("run")
+    assert [queue.job(number)["state"] for number in (waits, wanted)] == ["done", "queued"]
+
+
+def test_an_end_is_told_again_where_the_clock_was_set_back(queue: Queue, records: Path) -> None:
+    number = queue.add(*SORT, options=("--on-end", "false"))
+    queue.ok("run")
+    with sqlite3.connect(queue.directory / FILE_NAME) as connection:
+        assert connection.execute("SELECT tell_tries FROM jobs").fetchone() == (1,)
+        connection.execute("UPDATE jobs SET tell_again_s = tell_again_s + 1e8")
+    queue.ok("run")
+    with sqlite3.connect(queue.directory / FILE_NAME) as connection:
+        assert connection.execute("SELECT tell_tries FROM jobs WHERE id = ?", (number,)).fetchone() == (2,)
+
+
+def test_a_rule_is_due_again_where_the_clock_was_set_back(queue: Queue, records: Path) -> None:
+    standing = queue.add(*SORT, options=("--every", "daily", "--at", "02:00"))
+    with sqlite3.connect(queue.directory / FILE_NAME) as connection:
+        connection.execute("UPDATE jobs SET not_before_s = not_before_s + 5 * 365 * 86400")
+    queue.ok("run")
+    assert 0 < queue.job(standing)["not_before_s"] - time.time() < 90_000
+    assert list(queue.jobs()) == [standing], "it was not due"
+
+
 # --- the report
 
 
@@ -243,6 +286,8 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
+    (programs / "busctl").write_text(f"#!/bin/sh\ncat {tmp_path}/blocked\n")
+    (tmp_path / "blocked").write_text('s ""\n')
     (programs / "systemd-inhibit").write_text(f"#!/bin/sh\ntouch {tmp_path}/inhibits\ncat\nrm {tmp_path}/inhibits\n")
     for program in programs.iterdir():
         program.chmod(0o755)
@@ -302,6 +347,63 @@ def test_sleep_is_inhibited_while_a_job_works(system: Path) -> None:
     rest.tick(works=False, is_idle=True, next_due_s=None)
     assert not (system / "inhibits").exists()
     assert called(system) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "blocked", "sleeps"),
+    [
+        ("suspend", "sleep:idle", False),
+        ("suspend", "shutdown:handle-lid-switch", True),
+        ("poweroff", "idle:shutdown", False),
+        ("poweroff", "sleep", False),
+        ("poweroff", "idle", True),
+    ],
+)
+def test_it_does_not_sleep_while_another_program_works(
+    system: Path, capsys: pytest.CaptureFixture[str], after: str, blocked: str, sleeps: bool
+) -> None:
+    """Root's systemctl asks nobody, unless it has a terminal. It is tried again, and said once."""
+    (system / "blocked").write_text(f's "{blocked}"\n')
+    rest = Rest(after, system, grace_s=0.0)
+    rest.tick(works=True, is_idle=False, next_due_s=None)
+    for _ in range(3):
+        rest.tick(works=False, is_idle=True, next_due_s=None)
+    assert called(system) == ([after] if sleeps else [])
+    assert capsys.readouterr().err.count("another program works") == (not sleeps)
+    (system / "blocked").write_text('s "idle"\n')
+    rest.tick(works=False, is_idle=True, next_due_s=None)
+    assert called(system) == [after]
+
+
+def test_sleep_that_cannot_be_inhibited_or_begun_is_told_once(system: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As of the service of a user, to whom systemd allows neither."""
+    for name in ("systemd-inhibit", "systemctl"):
+        (system / "bin" / name).write_text("#!/bin/sh\necho Access denied >&2\nexit 1\n")
+    (system / "run/systemd/system").mkdir(parents=True)
+    rest = Rest("suspend", system, grace_s=0.0)
+    rest.tick(works=True, is_idle=False, next_due_s=None)
+    assert rest._inhibitor is not None
+    rest._inhibitor.wait()
+    for _ in range(2):
+        rest.tick(works=True, is_idle=False, next_due_s=None)
+    for _ in range(2):
+        rest.tick(works=False, is_idle=True, next_due_s=None)
+    assert capsys.readouterr().err.splitlines() == [
+        "ecosort: the machine may go to sleep while a job works: systemd-inhibit: Access denied",
+        "ecosort: --after suspend: systemctl suspend: Access denied",
+    ]
+
+
+def test_a_job_that_ended_while_no_service_ran_lets_the_machine_sleep(queue: Queue, records: Path, system: Path) -> None:
+    """Or a service that is begun anew would keep it awake until morning."""
+    number = queue.add(*SORT)
+    queue.ok("run")
+    with sqlite3.connect(queue.directory / FILE_NAME) as connection:
+        connection.execute("UPDATE jobs SET state = 'running', ended_s = NULL WHERE id = ?", (number,))
+    queue.environment["PATH"] = os.environ["PATH"]
+    queue.ok("run", "--after", "suspend")
+    assert queue.job(number)["attempts"] == 1
+    assert called(system) == ["suspend"]
 
 
 def test_queue_run_sleeps_at_its_end(queue: Queue, records: Path, system: Path) -> None:

@@ -437,7 +437,10 @@ def test_simulated_joules_are_called_that_everywhere(queue: Queue) -> None:
         for text in (*pages, said):
             assert re.search(r"SIMULATED, no measurement: [\d,]+ J, .* records/J", text)
         assert re.search(r'<p class="facts">ended \d{4}-', pages[0])
-        assert re.search(r"[-\d]+: SIMULATED, no measurement: [\d.]+ Wh in .* of metering", pages[0])
+        assert re.search(
+            r'<span>\d{4}-\d\d-\d\d</span><svg .*width="100.0" .*<span>SIMULATED, no measurement: [\d.]+ Wh in .* of metering',
+            pages[0],
+        )
         assert queue.job(number)["energy_source"] == "simulated"
     finally:
         end(service)
@@ -707,6 +710,8 @@ def test_the_page_speaks_german_where_a_browser_asks_for_it(idle: Service) -> No
             "so, wie es jetzt ist: /x: 2 Bytes werden",
         ),
         ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0,1 Wh in 3 s Messung"),
+        ("no joules: 1 value of the meter came while it worked, 10 are needed", "keine Joule: währenddessen kam 1 Messwert, 10"),
+        ("price<0.20, at the latest 2026-11-30 06:00", "price<0.20, spätestens 2026-11-30 06:00"),
         ("1,234 J, 41.0 W, 1,200 records/J, 5 J per GB moved", "1.234 J, 41,0 W, 1.200 Sätze/J, 5 J je bewegtem GB"),
         ("-1,234 J, -41.0 W, -5 J per GB moved", "-1.234 J, -41,0 W, -5 J je bewegtem GB"),  # solar modules feed the grid
         ("-0.5", "-0,5"),

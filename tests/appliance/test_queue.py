@@ -24,7 +24,7 @@ from pathlib import Path
 import forked
 import pytest
 from conftest import ROOT
-from ecosort_appliance import times
+from ecosort_appliance import jobs, times
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import QueueError
@@ -601,6 +601,35 @@ def test_every_day_at_a_time_that_the_clock_skips_or_shows_twice() -> None:
     due = times.following("daily", seconds("2027-10-30T00:30"), seconds("2027-10-30T00:30"), (2, 30))
     assert due == seconds("2027-10-31T00:30")
     assert times.following("daily", due, due, (2, 30)) == seconds("2027-11-01T01:30")
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize("at", [None, "2027-03-27T02:30", "2027-03-27T01:30+00:00"])
+def test_a_time_of_day_that_the_clock_skips_once_is_the_same_afterwards(queue: Queue, records: Path, at: str | None) -> None:
+    """Also where it is not written as a time of day."""
+    number = queue.add(*SORT, options=("--every", "daily", *(("--at", at) if at else ())))
+    with contextlib.closing(open_database(queue.directory)) as connection:
+        skipped, queued = seconds("2027-03-28T01:30"), seconds("2027-03-27T01:30")
+        connection.execute("UPDATE jobs SET not_before_s = ?, queued_s = ?", (skipped, queued))
+        Standing(connection).tick(skipped)
+        assert jobs.get(connection, number).not_before_s == seconds("2027-03-29T00:30")
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize(
+    ("rule", "at", "due", "expected"),
+    [
+        ("daily", "02:30", "2027-03-28T01:30", "2027-03-28T01:30"),  # a day of 25 hours before it
+        ("daily", "02:30", "2031-05-01T00:30", "2027-03-28T01:30"),
+        ("weekly", "02:30", "2031-05-01T00:30", "2027-04-01T00:30"),  # a Thursday
+        ("hourly", None, "2031-05-01T00:10", "2027-03-27T12:10"),
+        ("daily", "2031-05-01T02:30", "2031-05-01T00:30", "2031-05-01T00:30"),  # as it was asked for
+        ("daily", "2030-05-01T02:30", "2031-05-01T00:30", "2030-05-01T00:30"),
+    ],
+)
+def test_a_rule_where_the_clock_was_set_back(rule: str, at: str | None, due: str, expected: str) -> None:
+    now = seconds("2027-03-27T12:00")
+    assert times.unless_set_back(rule, seconds(due), now, at, (2, 30)) == seconds(expected)
 
 
 @pytest.mark.usefixtures("berlin")

@@ -44,15 +44,19 @@ def telegram(drawn: str, given: str = "00.000*kW") -> bytes:
     return text + f"{crc(text, 0xA001, 0):04X}\r\n".encode()
 
 
-def frame(watts: int, counter: int, unit: int = 27, given: int | None = None) -> bytes:
-    """A frame of SML with the power and the counter of what is drawn in its list; with `given` as two powers."""
+def frame(
+    watts: int, counter: int, unit: int = 27, given: int | None = None, power: str = "16.7", status: bytes = b"\x01"
+) -> bytes:
+    """A frame of SML with the power and the counter of what is drawn in its list; with `given` as two powers. `status` is that
+    of the counter, encoded. One entry has no value, as some meters send it."""
 
-    def entry(obis: str, unit: int, scaler: int, value: int) -> bytes:
+    def entry(obis: str, unit: int, scaler: int, value: int, status: bytes = b"\x01") -> bytes:
         number = b"\x59" + value.to_bytes(8, "big", signed=True)
         return (
             b"\x77\x07"
             + bytes.fromhex(obis)
-            + b"\x01\x01\x62"
+            + status
+            + b"\x01\x62"
             + bytes([unit])
             + b"\x52"
             + bytes([scaler & 0xFF])
@@ -60,9 +64,9 @@ def frame(watts: int, counter: int, unit: int = 27, given: int | None = None) ->
             + b"\x01"
         )
 
-    body = entry("0100010800ff", 30, -1, counter)
+    body = entry("0100010800ff", 30, -1, counter, status) + b"\x77\x07" + bytes.fromhex("010060320206") + b"\x01" * 6
     if given is None:
-        body += entry("0100100700ff", unit, -1, watts * 10)
+        body += entry(bytes([1, 0, *map(int, power.split(".")), 0, 0xFF]).hex(), unit, -1, watts * 10)
     else:
         body += entry("0100010700ff", unit, -1, watts * 10) + entry("0100020700ff", unit, 0, given)
     padding = -len(body) % 4
@@ -243,6 +247,29 @@ def test_sml_gives_watts() -> None:
 def test_sml_of_a_meter_that_sends_both_directions() -> None:
     with server(frame(431, 1000, given=0) + frame(0, 1001, given=250)) as host, opened(f"sml://{host}#timeout=5") as (meter, _):
         assert meter.read().watts == -250.0
+
+
+@pytest.mark.parametrize(
+    ("status", "watts"),
+    [(b"\x63\x01\x82", 137.0), (b"\x63\x01\xb0", -137.0), (b"\x65\x00\x01\x01\xa2", -137.0), (b"\x62\x00", 137.0)],
+)
+def test_sml_of_a_meter_that_has_the_direction_in_its_status(status: bytes, watts: float) -> None:
+    """Meters of EMH and Dr. Neuhaus send a size, and bit 5 of the status of a counter where power is given back."""
+    sent = frame(137, 1000, power="15.7", status=status)
+    with server(sent * 2) as host, opened(f"sml://{host}#timeout=5") as (meter, _):
+        assert meter.read().watts == watts
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (frame(137, 1000, power="15.7"), "not whether it is drawn or given back"),
+        (frame(137, 1000, power="36.7"), "sends no power; many meters do when their PIN was entered at them"),
+    ],
+)
+def test_a_power_without_a_direction_is_no_reading(sent: bytes, why: str) -> None:
+    with server(sent) as host, pytest.raises(MeterError, match=why):
+        make_meter(parse_spec(f"sml://{host}#timeout=5")).open()
 
 
 def test_a_sign_that_the_counter_contradicts_is_no_reading() -> None:

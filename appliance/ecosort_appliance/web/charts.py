@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ecosort_appliance.web.track import Point
 
 WIDTH, HEIGHT = 600, 120
-_FEWEST_BARS = 7  # for which there is room: one day alone is no wall
-_BAR_GAP = 0.25
 
 
 @dataclass(frozen=True)
@@ -46,26 +44,3 @@ def _line(name: str, unit: str, points: Sequence[Point], place: int) -> Line | N
         across = (point[0] - begin_s) / span_s * WIDTH
         pieces[-1].append(f"{across:.1f},{HEIGHT * (1 - value / largest):.1f}")
     return Line(name, unit, largest, values[-1], [" ".join(piece) for piece in pieces if len(piece) > 1])
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar of a chart, in its units."""
-
-    label: str
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
-    marked: bool
-
-
-def bars(values: Sequence[tuple[str, float, str, bool]]) -> list[Bar]:
-    """Returns a bar for each (label, value, its text, whether it is marked), from left to right."""
-    largest = max((value for _, value, _, _ in values), default=0.0) or 1.0
-    step = WIDTH / max(len(values), _FEWEST_BARS)
-    return [
-        Bar(label, text, place * step, HEIGHT * (1 - value / largest), step * (1 - _BAR_GAP), HEIGHT * value / largest, marked)
-        for place, (label, value, text, marked) in enumerate(values)
-    ]

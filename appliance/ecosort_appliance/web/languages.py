@@ -9,6 +9,7 @@ _GERMAN = {
     "add a job": "Auftrag anlegen",
     "all": "insgesamt",
     "all jobs": "alle Aufträge",
+    "any": "beliebig",
     "attempts": "Versuche",
     "by field": "nach Feld",
     "cancel": "abbrechen",
@@ -51,6 +52,7 @@ _GERMAN = {
     "month": "Monat",
     "moved": "bewegt",
     "name": "Name",
+    "name, command or reason": "Name, Befehl oder Grund",
     "needed": "benötigt",
     "no reading": "kein Messwert",
     "not before": "nicht vor",
@@ -117,7 +119,6 @@ _GERMAN = {
     "weekly": "wöchentlich",
     "when": "wann",
     "whole line": "ganze Zeile",
-    "with": "mit",
     "worked": "gearbeitet",
 }
 # Texts that hold values. A word in them is a text of its own.
@@ -136,6 +137,7 @@ _GERMAN_FORMS = (
         "{}: {} Bytes werden benötigt, {} sind frei",
     ),
     (re.compile(r"waits until (.*): it is (\S*)"), "wartet auf {}: jetzt {}"),
+    (re.compile(r"(.*), at the latest (.*)"), "{}, spätestens {}"),
     (re.compile(r"([A-Za-z][\w-]*) (<=|>=|<|>) (\S+)"), "{} {} {}"),
     (re.compile(r"(.*) SIMULATED"), "{} SIMULIERT"),
     (re.compile(r"SIMULATED, no measurement: (.*)"), "SIMULIERT, keine Messung: {}"),
@@ -148,7 +150,11 @@ _GERMAN_FORMS = (
     (re.compile(r"(-?[\d,.]+) J, (-?[\d,.]+) W"), "{} J, {} W"),
     (re.compile(r"(.*) Wh in (.*) of metering"), "{} Wh in {} Messung"),
     (
-        re.compile(r"no joules: (\d+) values? of the meter came while it worked, (\d+) are needed"),
+        re.compile(r"no joules: 1 value of the meter came while it worked, (\d+) are needed"),
+        "keine Joule: währenddessen kam 1 Messwert, {} sind nötig",
+    ),
+    (
+        re.compile(r"no joules: (\d+) values of the meter came while it worked, (\d+) are needed"),
         "keine Joule: währenddessen kamen {} Messwerte, {} sind nötig",
     ),
 )

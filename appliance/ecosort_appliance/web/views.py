@@ -19,7 +19,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.show import energy_text, facts_of, moment_text, progress_text, state_text
 from ecosort_appliance.text import command_text, span_text
-from ecosort_appliance.web.charts import Line, bars, course
+from ecosort_appliance.web.charts import Line, course
 from ecosort_appliance.web.track import Track
 
 _LAST = 10  # that ended, on the first page
@@ -27,7 +27,7 @@ _HISTORY = 200
 _WAITING = 100
 _DAYS = 14
 _MOST_PHASES = 100
-_FACTS = ("directory", "made by", "on end", "told", "output", "attempts", "exit code", "records", "moved")
+_FACTS = ("directory", "when", "made by", "on end", "told", "output", "attempts", "exit code", "records", "moved")
 
 
 class WattSource(Protocol):
@@ -102,8 +102,7 @@ class Views:
             "stopped": stopped,
             "meter": self._meter.title if self._meter else None,
             "watts": self._meter.watts if self._meter else None,
-            "days": bars([_energy_of(day) for day in reversed(days)]),
-            "simulated": any(day["source"] == jobs.SIMULATED for day in days),
+            "days": [_bar(day, max(day["joules"] for day in days)) for day in days],
             "drives": [_drive(drive) for drive in drives],
             "fullest": _drive(min(drives, key=lambda drive: drive.free_bytes)) if drives else None,
             "temperatures": self._temperatures.now(),
@@ -166,14 +165,16 @@ def _phase(progress: Mapping[str, Any] | None) -> tuple[int, int, int] | None:
     return (number, phases, max(0, min(100, percent))) if 1 <= number <= phases <= _MOST_PHASES else None
 
 
-def _energy_of(day: sqlite3.Row) -> tuple[str, float, str, bool]:
-    watt_hours = day["joules"] / 3600
-    return (
-        day["day"][5:],
-        watt_hours,
-        f"{watt_hours:,.1f} Wh in {span_text(day['metered_s'])} of metering",
-        day["source"] == jobs.SIMULATED,
-    )
+def _bar(day: sqlite3.Row, most_joules: float) -> dict[str, Any]:
+    """Returns the energy of a day as text, and as a part of that of the day with the most."""
+    text = f"{day['joules'] / 3600:,.1f} Wh in {span_text(day['metered_s'])} of metering"
+    marked = day["source"] == jobs.SIMULATED
+    return {
+        "name": day["day"],
+        "text": f"SIMULATED, no measurement: {text}" if marked else text,
+        "percent": 100 * day["joules"] / most_joules if most_joules > 0 else 0.0,
+        "marked": marked,
+    }
 
 
 def _drive(drive: Drive) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 `p1:/dev/ttyUSB0`, `p1://HOST:PORT` (a reader that passes its port on over TCP); `sml:/dev/ttyUSB0`. They
 show the whole house, so that the rest of it must stand still. The value is what is drawn minus what is given back; its unit is
 taken from the telegram: some meters write kW, others W. Times in telegrams are not used: their zone is not said.
-Specifications: "DSMR P1 Companion Standard" 5.0.2; "Smart Message Language" 1.04 (BSI TR-03109-1, annex IV).
+Specifications: "DSMR P1 Companion Standard" 5.0.2; "Smart Message Language" 1.04 (BSI TR-03109-1, annex IV); "Lastenheft EDL"
+1.0 (FNN).
 """
 
 from __future__ import annotations
@@ -182,7 +183,10 @@ def _crc16(data: bytes) -> int:
 
 # 1-0:16.7.0 is what is drawn minus what is given back; meters without it have one or both by themselves, 1.7.0 and 2.7.0.
 _POWERS = ({"drawn": "0100100700ff"}, {"drawn": "0100010700ff", "given": "0100020700ff"})
-_COUNTER_OBIS = "0100010800ff"  # 1-0:1.8.0, what was drawn
+# 1-0:15.7.0 is how large the power is. Meters of EDL 1.0 have nothing else, and its direction in the status of a counter.
+_SIZE_OBIS = "01000f0700ff"
+_COUNTER_OBIS, _GIVEN_COUNTER_OBIS = "0100010800ff", "0100020800ff"  # 1-0:1.8.0 and 2.8.0, what was drawn and given back
+_GIVES_BACK = 1 << 5
 _SML_UNITS = {27: "W", 30: "Wh"}
 
 
@@ -199,10 +203,9 @@ class SmlMeter(PortMeter):
 
     def open(self) -> Capabilities:
         try:
-            from smllib.reader import SmlStreamReader
+            self._reader, self._drawn_before = _new_reader(), None
         except ImportError:
             raise MeterError(f"sml needs smllib; run: {install('sml')}") from None
-        self._reader, self._drawn_before = SmlStreamReader(), None
         return super().open()
 
     def take(self, data: bytes) -> str | None:
@@ -218,7 +221,12 @@ class SmlMeter(PortMeter):
             return None
         numbers = {str(entry.obis): (entry.get_value(), entry.unit) for entry in entries}
         found = next(filter(None, (self._powers(numbers, names) for names in _POWERS)), {})
+        if not found and (size := self._powers(numbers, {"drawn": _SIZE_OBIS})):
+            statuses = {str(entry.obis): entry.status for entry in entries}
+            found = {"drawn": (size["drawn"][0] * self._direction(statuses), size["drawn"][1])}
         self._check_sign(found, self._number(numbers.get(_COUNTER_OBIS)))
+        if not found:
+            raise MeterGlitchError(f"{self._where} sends no power; many meters do when their PIN was entered at them")
         return json.dumps(found)
 
     def _powers(self, numbers: Mapping[str, tuple[Any, Any]], names: Mapping[str, str]) -> dict[str, tuple[float, str]]:
@@ -229,6 +237,13 @@ class SmlMeter(PortMeter):
             if number is not None
         }
 
+    def _direction(self, statuses: Mapping[str, Any]) -> int:
+        """1 where power is drawn, -1 where it is given back. MeterGlitchError."""
+        known = [status for obis in (_COUNTER_OBIS, _GIVEN_COUNTER_OBIS) if isinstance(status := statuses.get(obis), int)]
+        if not known:
+            raise MeterGlitchError(f"{self._where} says how large its power is, and not whether it is drawn or given back")
+        return -1 if known[0] & _GIVES_BACK else 1
+
     @staticmethod
     def _number(found: tuple[Any, Any] | None) -> float | None:
         return float(found[0]) if found is not None and isinstance(found[0], int | float) else None
@@ -238,3 +253,16 @@ class SmlMeter(PortMeter):
         least = min((number for number, _ in powers.values()), default=0.0)
         if least < 0 and before is not None and drawn is not None and drawn > before:
             raise MeterGlitchError(f"{self._where} says {least:g} W, but its counter of what is drawn went up: the sign is wrong")
+
+
+def _new_reader() -> Any:
+    """A reader of frames in which an entry may have no value, as some meters send one: smllib refuses the whole frame."""
+    from smllib.builder.default_context import create_context
+    from smllib.builder.list_entry import SmlListEntryBuilder
+    from smllib.reader import SmlStreamReader
+
+    class Entries(SmlListEntryBuilder):
+        def build(self, obj: Any, classes: Any) -> Any:
+            return super(SmlListEntryBuilder, self).build(obj, classes)
+
+    return SmlStreamReader({**create_context(), SmlListEntryBuilder.BUILDS: Entries()})

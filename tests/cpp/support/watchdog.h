@@ -13,7 +13,7 @@
 
 namespace ecosort {
 
-// One at a time; lives as long as what it watches. A sanitizer gets a multiple of the patience.
+// One at a time; lives as long as what it watches. A sanitizer or an emulator gets a multiple of the patience.
 class Watchdog {
  public:
   explicit Watchdog(std::string what, std::chrono::seconds patience = std::chrono::seconds{20})
@@ -41,10 +41,11 @@ class Watchdog {
 
  private:
   void watch(std::chrono::seconds patience) {
+    patience *= slowness * (is_emulated() ? 30 : 1);
     std::unique_lock lock(mutex_);
     while (!done_) {
       const unsigned long turn = turn_;
-      if (changed_.wait_for(lock, patience * slowness, [&] { return done_ || turn_ != turn; })) continue;
+      if (changed_.wait_for(lock, patience, [&] { return done_ || turn_ != turn; })) continue;
       std::fprintf(stderr, "hangs: %s\n", what_.c_str());
       std::abort();
     }

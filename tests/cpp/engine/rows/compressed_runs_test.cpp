@@ -78,12 +78,12 @@ TEST(CompressedRuns, AutoCompressesOnASlowDriveAndMovesFewerBytes) {
   const std::string input = rows_of_words(4'000'000);
   const Sorted compressed = sort(input, automatic);
   ASSERT_TRUE(compressed.report.run_packing);
-  EXPECT_NE(compressed.report.run_packing->last.codec.codec, codec::BlockCodec::none) << compressed.report.run_packing->why;
   const Sorted plain = sort(input, {});
   EXPECT_EQ(compressed.output, plain.output);
   EXPECT_EQ(compressed.report.hash, plain.report.hash);
   const auto moved = [](const Sorted& sorted) { return sorted.report.traffic.bytes_read + sorted.report.traffic.bytes_written; };
   if (!is_emulated()) {  // such a processor compresses too slowly to gain
+    EXPECT_NE(compressed.report.run_packing->last.codec.codec, codec::BlockCodec::none) << compressed.report.run_packing->why;
     EXPECT_LT(moved(compressed), moved(plain) * 4 / 5);
   }
   EXPECT_GE(plain.wall_s, static_cast<double>(moved(plain)) / slow_bytes_per_s * 0.9) << "the drive is as slow as it should be";
