@@ -94,9 +94,11 @@ TEST(CompressedRuns, AutoChangesItsMindWhereTheRowsChange) {
   const Sorted sorted = sort(input, automatic);
   ASSERT_TRUE(sorted.report.run_packing);
   const run::PackingReport& packing = *sorted.report.run_packing;
-  EXPECT_GT(packing.packed_blocks, packing.blocks / 4);
   EXPECT_LT(packing.packed_blocks, packing.blocks * 3 / 4);
-  EXPECT_NE(packing.last.codec.codec, codec::BlockCodec::none);
+  if (!is_emulated()) {
+    EXPECT_GT(packing.packed_blocks, packing.blocks / 4);
+    EXPECT_NE(packing.last.codec.codec, codec::BlockCodec::none);
+  }
   EXPECT_EQ(sorted.output, sort(input, {}).output);
 }
 
