@@ -82,7 +82,7 @@ TEST(CompressedRuns, AutoCompressesOnASlowDriveAndMovesFewerBytes) {
   EXPECT_EQ(compressed.output, plain.output);
   EXPECT_EQ(compressed.report.hash, plain.report.hash);
   const auto moved = [](const Sorted& sorted) { return sorted.report.traffic.bytes_read + sorted.report.traffic.bytes_written; };
-  if (!is_emulated()) {  // such a processor compresses too slowly to gain
+  if (!is_emulated() && slowness == 1) {  // such a processor compresses too slowly to gain
     EXPECT_NE(compressed.report.run_packing->last.codec.codec, codec::BlockCodec::none) << compressed.report.run_packing->why;
     EXPECT_LT(moved(compressed), moved(plain) * 4 / 5);
   }
@@ -94,9 +94,11 @@ TEST(CompressedRuns, AutoChangesItsMindWhereTheRowsChange) {
   const Sorted sorted = sort(input, automatic);
   ASSERT_TRUE(sorted.report.run_packing);
   const run::PackingReport& packing = *sorted.report.run_packing;
-  EXPECT_GT(packing.packed_blocks, packing.blocks / 4);
   EXPECT_LT(packing.packed_blocks, packing.blocks * 3 / 4);
-  EXPECT_NE(packing.last.codec.codec, codec::BlockCodec::none);
+  if (!is_emulated() && slowness == 1) {
+    EXPECT_GT(packing.packed_blocks, packing.blocks / 4);
+    EXPECT_NE(packing.last.codec.codec, codec::BlockCodec::none);
+  }
   EXPECT_EQ(sorted.output, sort(input, {}).output);
 }
 
