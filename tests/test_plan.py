@@ -318,12 +318,38 @@ def test_a_size_that_is_not_there_is_planned_like_one_that_is(run: Run, tmp_path
 
 
 def test_lines_that_are_not_there_are_planned_like_those_that_are(run: Run, tmp_path: Path, source: Path) -> None:
-    real = run("plan", "lines", "-S", "4M", source, "-o", "out", cwd=tmp_path)
+    """But for how long their rows are: that is looked at, or supposed."""
+    (tmp_path / "in").write_bytes(b"123456789\n" * 3_000_000)
+    real = run("plan", "lines", "-S", "4M", "in", "-o", "out", cwd=tmp_path)
     succeeded(real)
+    usual = re.compile(r"lines of (\d+) bytes make about (\d+)")
     for words in (["--assume-size", "30000000B"], ["--assume-size=30MB"]):
-        assert run("plan", "lines", "-S", "4M", *words, "-o", "out", cwd=tmp_path).stdout == real.stdout
+        assumed = run("plan", "lines", "-S", "4M", *words, "-o", "out", cwd=tmp_path)
+        assert usual.sub("", assumed.stdout) == usual.sub("", real.stdout)
+        assert usual.findall(real.stdout + assumed.stdout) == [("10", "96"), ("100", "32")]
     for words in (["--assume-size", "1TB", str(source)], ["--assume-size"], ["--assume-size", "0B"], ["--assume-size=many"]):
         refused(run("plan", "lines", *words), 2, "--assume-size")
+
+
+@pytest.mark.parametrize(
+    ("words", "blocks"),
+    [
+        (["--compress=none"], "64 KiB"),
+        (["--compress=zstd"], "120 KiB"),
+        (["--compress-program", "cat"], "256 KiB"),
+        (["--resumable"], "256 KiB"),
+    ],
+)
+def test_blocks_are_small_only_where_that_spares_a_merge(run: Run, tmp_path: Path, words: list[str], blocks: str) -> None:
+    """Programs merge few runs at a time, and jobs that outlive a crash have queues of usual depth."""
+    with (tmp_path / "in").open("wb") as file:
+        file.write(b"123456789\n" * 410)
+        file.truncate(1_000_000_000)
+    told = run("plan", "lines", "-S", "64M", *words, "in", "-o", "out", cwd=tmp_path)
+    succeeded(told)
+    found = re.search(r"blocks (?:of )? *(\d+ KiB)", told.stdout)
+    assert found
+    assert found[1] == blocks
 
 
 @pytest.mark.parametrize("command", ["csv", "jsonl"])

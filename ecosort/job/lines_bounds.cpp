@@ -43,8 +43,8 @@ double usual_row_bytes(const std::vector<engine::rows::LineInput>& inputs) {
 
 }  // namespace
 
-RowBytes row_bytes_of(const engine::rows::LinesJob& job) {
-  RowBytes bytes;
+RowLengths row_lengths_of(const engine::rows::LinesJob& job) {
+  RowLengths bytes;
   if (const double usual = usual_row_bytes(job.inputs); usual > 0) bytes.usual = usual;
   const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(*job.format);
   if (shuffle == nullptr) return bytes;
@@ -63,7 +63,7 @@ LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_
   bounds.memory_bytes = plan.memory_bytes + job.besides_bytes() + job.codecs.bytes();
   bounds.longest_line_bytes = plan.run_buffer_bytes - plan.block_bytes;
   // An empty line is one byte and its place in the index.
-  const RowBytes row = row_bytes_of(job);
+  const RowLengths row = row_lengths_of(job);
   const std::uint64_t most_rows = input_bytes / row.least, usual_rows = row.rows_in(input_bytes);
   const std::uint64_t room = plan.run_buffer_bytes - 2 * plan.block_bytes,
                       most_bytes = input_bytes + most_rows * lines::index_bytes_per_line;

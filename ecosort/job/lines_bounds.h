@@ -9,7 +9,7 @@
 namespace ecosort::job {
 
 // Lengths of rows, with their ends.
-struct RowBytes {
+struct RowLengths {
   std::uint64_t least = 1;
   double usual = 100;      // as in the first pages of the inputs, if they can be read twice
   std::uint64_t head = 0;  // in front of each row of a run
@@ -20,7 +20,7 @@ struct RowBytes {
     return static_cast<std::uint64_t>(static_cast<double>(bytes) / usual);
   }
 };
-[[nodiscard]] RowBytes row_bytes_of(const engine::rows::LinesJob& job);
+[[nodiscard]] RowLengths row_lengths_of(const engine::rows::LinesJob& job);
 
 struct LinesBounds {
   std::uint64_t memory_bytes = 0, longest_line_bytes = 0;

@@ -68,6 +68,15 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
   job.codecs.runs.power = power_of(request.compression);
 }
 
+// Jobs that outlive a crash lay out their blocks by themselves, and have queues of usual depth. Programs merge few runs at a
+// time, whatever the blocks. The places of packed blocks have their share of the memory.
+void fit_blocks(const Request& request, std::uint64_t bytes, engine::rows::LinesJob& job) {
+  if (request.place.kind != PlaceKind::file || !job.compress_program.empty()) return;
+  const planner::LinePlan fitted = planner::fit_blocks(job.plan, bytes, row_lengths_of(job).rows_in(bytes));
+  const planner::PackingPlan& packing = job.codecs.runs;
+  if (packing.coders == 0 || div_up(bytes, fitted.block_bytes) * planner::place_bytes <= packing.index_bytes) job.plan = fitted;
+}
+
 }  // namespace
 
 void plan_memory(const Request& request, const RowMeans& means, engine::rows::LinesJob& job) {
@@ -86,7 +95,8 @@ void plan_memory(const Request& request, const RowMeans& means, engine::rows::Li
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   // With a limit large buffers are better: in one of them the wanted rows may have room.
   if (!job.merge && !job.limit && !job.groups.is_limit && bytes > job.plan.run_buffer_bytes) {
-    job.plan = planner::fit_blocks(planner::plan_for_stored_runs(job.plan), bytes, row_bytes_of(job).rows_in(bytes));
+    job.plan = planner::plan_for_stored_runs(job.plan);
+    fit_blocks(request, bytes, job);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
       job.plan.spread_bytes = bytes;

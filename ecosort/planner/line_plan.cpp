@@ -50,7 +50,7 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
 }
 
 LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows) {
-  constexpr std::uint64_t least_block = std::uint64_t{64} * 1024;
+  constexpr std::uint64_t least_block = std::uint64_t{56} * 1024;
   constexpr std::uint64_t spare_share = 16;  // buffers end with blocks, and have room for the rows of the next one
   const std::uint64_t full =
                           div_up(input_bytes + rows * lines::index_bytes_per_line, plan.run_buffer_bytes - 2 * plan.block_bytes),
