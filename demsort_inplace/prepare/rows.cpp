@@ -144,7 +144,8 @@ Request request_of(const JobHeader& header, const std::string& file) {
 engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage) {
   request.compression.runs = "none";  // the job says by itself how its runs are compressed
   request.compression.assumed_ratio = 0;
-  if (request.place.kind == PlaceKind::file) request.place.kind = PlaceKind::resumable;  // of an older program, which did not say it
+  // A journal of an older program does not say it.
+  if (request.place.kind == PlaceKind::file) request.place.kind = PlaceKind::resumable;
   return job::make_rows_job(request, storage, job::SpecialOutput::refused, assumed_bytes);
 }
 
