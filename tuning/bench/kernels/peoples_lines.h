@@ -1,6 +1,8 @@
 // Kinds of lines as people have them, for benchmarks of EcoSort's steps and of its peers.
 #pragma once
 
+#include <string>
+
 #include "bench_support.h"
 #include "line_input/peoples_text.h"
 #include "rows/row_steps.h"
@@ -19,6 +21,10 @@ void for_peoples_lines(const Use& use) {
   use("packages", PeoplesLines<append_package>{});
   use("integers", PeoplesLines<append_integer>{});
   use("random", LineShape{});
+}
+
+inline void add_step(const std::string& name, void (*step)(benchmark::State&)) {
+  benchmark::RegisterBenchmark(("rows/" + name).c_str(), step)->Unit(benchmark::kMillisecond);
 }
 
 inline void set_per_row(benchmark::State& state, std::size_t rows) {

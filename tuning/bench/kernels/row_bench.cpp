@@ -139,27 +139,23 @@ void merge_rows(benchmark::State& state) {
   set_per_row(state, run.rows());
 }
 
-void add(const std::string& name, void (*step)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(("rows/" + name).c_str(), step)->Unit(benchmark::kMillisecond);
-}
-
 template <class Shape>
 void add_steps(const std::string& shape) {
-  add(shape + "/enter", enter_rows<Shape>);
-  add(shape + "/sort", sort_rows<Shape>);
-  add(shape + "/gather", gather_rows<Shape>);
-  add(shape + "/find", find_next<Shape>);
-  add(shape + "/choose", choose_next<Shape>);
-  add(shape + "/emit", emit_rows<Shape>);
-  add(shape + "/merge", merge_rows<Shape>);
+  add_step(shape + "/enter", enter_rows<Shape>);
+  add_step(shape + "/sort", sort_rows<Shape>);
+  add_step(shape + "/gather", gather_rows<Shape>);
+  add_step(shape + "/find", find_next<Shape>);
+  add_step(shape + "/choose", choose_next<Shape>);
+  add_step(shape + "/emit", emit_rows<Shape>);
+  add_step(shape + "/merge", merge_rows<Shape>);
 }
 
 [[maybe_unused]] const bool registered = [] {
   add_steps<LineShape>("text");
   add_steps<Numbers>("number");
   for_peoples_lines([]<class Shape>(const std::string& kind, Shape) {
-    add(kind + "/sort", sort_rows<Shape>);
-    add(kind + "/merge", merge_rows<Shape>);
+    add_step(kind + "/sort", sort_rows<Shape>);
+    add_step(kind + "/merge", merge_rows<Shape>);
   });
   return true;
 }();

@@ -150,15 +150,12 @@ void merge_lcp(benchmark::State& state) {
 
 [[maybe_unused]] const bool registered = [] {
   for_peoples_lines([]<class Shape>(const std::string& kind, Shape) {
-    const auto add = [&](const char* name, auto* step) {
-      benchmark::RegisterBenchmark(("rows/" + kind + "/" + name).c_str(), step)->Unit(benchmark::kMillisecond);
-    };
-    add("sort_std", sort_std<Shape>);
+    add_step(kind + "/sort_std", sort_std<Shape>);
 #ifdef HAS_TLX
-    add("sort_tlx", sort_tlx<Shape>);
+    add_step(kind + "/sort_tlx", sort_tlx<Shape>);
 #endif
 #ifdef HAS_LCP_TREE
-    add("merge_lcp", merge_lcp<Shape>);
+    add_step(kind + "/merge_lcp", merge_lcp<Shape>);
 #endif
   });
   return true;
