@@ -109,6 +109,8 @@ class MergeLines {
   [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
+  [[nodiscard]] bool can_copy() const;
+  [[nodiscard]] bool copy_rows(MergeCursor& cursor, char* block, std::size_t capacity);
   template <class Format>
   Reason merge_some(const Format& format, char* block, std::size_t capacity);
   template <class Format>
