@@ -45,7 +45,7 @@ void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
 // Does as find_row() for a row of a run, where a format sees at once where it ends and what its window is.
 template <class Format>
 bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
-  if (cursor.is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
+  if (!finds_plain_rows_ || cursor.is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
   cursor.line_end = format.plain_row_end(cursor.at, cursor.end, cursor.window);
   return cursor.line_end != nullptr;
 }

@@ -158,6 +158,7 @@ class MergeLines {
   bool last_has_chain_ = false;
   MergeCursors cursors_;
   std::optional<RowCodes> codes_;  // of rows that are keys, or their last one, of runs, and begin alike
+  const bool finds_plain_rows_;    // where a row ends and what its window is may show at once
   MergeTree tree_;
   bool is_tree_built_ = false;
   bool repeats_last_ = false;  // of the row that was found last and has a code: it equals the one that went out last
