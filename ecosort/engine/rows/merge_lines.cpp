@@ -345,7 +345,7 @@ template <class Format>
 // Returns whether all rows that are left go out as they come: no other run has any, and no one asks for some of them only.
 bool MergeLines::can_copy() const {
   return format_.kind() == formats::Kind::lines && format_.rows_are_keys() && !terms_.groups.is_on && !hashes_input_ &&
-         terms_.skip == 0 && !tree_.empty() && !tree_.winner().is_plain && tree_.is_alone();
+         terms_.must_be_ordered && terms_.skip == 0 && !tree_.empty() && !tree_.winner().is_plain && tree_.is_alone();
 }
 
 // Copies rows of the only run that is left, as many as are here and fit, but no more than the nearest cache holds: there they are

@@ -52,7 +52,7 @@ class PartSink : public LineSink {
  public:
   // `total`: bytes of all parts, whose space is allocated ahead; 0: it is there.
   PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last,
-           std::uint64_t total);
+           std::uint64_t total = 0);
 
   [[nodiscard]] std::size_t lead() const noexcept { return lead_; }
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }

@@ -10,9 +10,16 @@
 
 #include "base/task.h"
 #include "engine/bench.h"
-#include "engine/rows/merge_cursors.h"
+#include "io/file.h"
 
 namespace ecosort::engine::rows {
+
+// Bytes [begin, end) of the lines of a run, as it counts them: whole lines.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
+};
 
 // Of one part of an output, whose writes follow each other. Coordinator only; must outlive the tasks that it spawns.
 class SpaceAhead {

@@ -269,7 +269,7 @@ std::optional<records::KeyWindow> LineOrder::usual_window(Text line, const SortK
   return std::nullopt;
 }
 
-// A reader passes blanks, and ends of rows are blanks.
+// A reader passes blanks, and the end of an empty row is one: it would find the number of the next row.
 const char* LineOrder::number_end(const char* at, const char* end, records::KeyWindow& window) const noexcept {
   if (at == end || is_blank(*at)) return nullptr;
   const NumberWindow number = read_number_(at, static_cast<std::size_t>(end - at));

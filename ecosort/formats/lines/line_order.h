@@ -83,8 +83,8 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     return kernels_.find(at, end, terminator());
   }
-  // Both of the row at `at`, which has line_slack_bytes behind it, in one look at its bytes; null where it is no plain number, as
-  // the key is, or no text that its window holds, or does not end before `end`.
+  // Returns the end of the row at `at`, which has line_slack_bytes behind it, and enters its window, in one look at its bytes.
+  // Null: it is no plain number, where numbers are the key, or no text that its window holds, or does not end before `end`.
   [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const noexcept {
     if (rows_are_numbers_) return number_end(at, end, window);
     if (!rows_are_keys_) return nullptr;
