@@ -82,9 +82,8 @@ def no_profile_of_mine() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def directories_lie_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """ext4 puts what is below a directory beside it, and gives no inode again for minutes: where tests make and remove thousands of
-    files, each new one searched for its inode for half a millisecond. With this mark the directory of every test has a place of
-    its own."""
+    """ext4 puts what is below a directory near it, and gives no inode again for minutes. So where tests make and remove thousands
+    of files, each new one searched for its inode for half a millisecond; now the directory of each test has its own place."""
     spread_over_the_drive(tmp_path_factory.getbasetemp())
 
 
@@ -131,8 +130,8 @@ def place(tmp_path: Path, data: bytes) -> Path:
 
 @pytest.fixture
 def only_own_files_become_cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cold run takes out of the page cache what the test has written. It would be the cache of the whole machine, which other tests
-    fill again."""
+    """A cold run takes out of the page cache what the test has written. All of the machine's cache would take seconds, and other
+    tests would read it again."""
 
     def forget() -> bool:
         for path in filter(Path.is_file, tmp_path.rglob("*")):

@@ -29,24 +29,24 @@ RunTraffic run_traffic(const RecordPlan& plan, const std::function<std::uint64_t
   }
   std::uint64_t now = traffic.at_most = traffic.at_first;
   if (plan.merge.steps.size() < 2) return traffic;  // and needs no list of runs that changes
-  // The runs before the gap, which a step moves to its place, and those from `rest` on: steps are in the order of their runs, and
-  // to close the gap at every step would move all that follow.
+  // Steps come in the order of their runs: the list is merged in front, and goes on at `rest`. To close the gap between them at
+  // every step would move all that follows.
   std::vector<std::uint64_t> runs = plan.runs;
-  std::size_t before = 0, rest = 0;
+  std::size_t front = 0, rest = 0;
   for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
     const MergeStep& step = plan.merge.steps[i];
-    while (before < step.first_run) runs[before++] = runs[rest++];
-    while (before > step.first_run) runs[--rest] = runs[--before];
-    std::uint64_t records = 0, merged_before = 0;
+    while (front < step.first_run) runs[front++] = runs[rest++];
+    while (front > step.first_run) runs[--rest] = runs[--front];
+    std::uint64_t records = 0, before = 0;
     for (const std::size_t end = rest + step.fan_in; rest < end; ++rest) {
       records += runs[rest];
-      merged_before += bytes_of(runs[rest]);
+      before += bytes_of(runs[rest]);
     }
     const std::uint64_t merged = bytes_of(records);
     traffic.remerged += merged;
     traffic.at_most = std::max(traffic.at_most, now + merged);
-    now += merged - merged_before;
-    runs[before++] = records;
+    now += merged - before;
+    runs[front++] = records;
   }
   return traffic;
 }
