@@ -40,7 +40,7 @@ KeyBits differing_bits(const Entry* entries, std::size_t n) noexcept;
 
 enum class DigitBits { extracted, of_segments };
 
-// That of this processor.
+// Returns that of this processor.
 [[nodiscard]] DigitBits digit_bits();
 
 struct DigitPlan {
