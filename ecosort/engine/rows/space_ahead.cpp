@@ -38,7 +38,7 @@ bool SpaceAhead::has_room() const {
   }
 }
 
-// A drive that is full is for the writes to tell.
+// The writes say that a drive is full.
 Task<void> SpaceAhead::take(std::uint64_t from, std::uint64_t size) {
   try {
     can_take_ = co_await bench_.reactor.reserve(file_, from, size);
