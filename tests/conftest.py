@@ -13,7 +13,7 @@ import capabilities
 import durations
 import pytest
 from order_of_tests import in_order
-from sort_support import BACKENDS, directory_for_everyone
+from sort_support import BACKENDS, directory_for_everyone, spread_over_the_drive
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
@@ -22,6 +22,8 @@ DURATIONS = BUILD / "test-durations.tsv"
 # The tests start Python a thousand times: what it compiles is kept, whatever the environment of who runs them says.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Where it has several, a thread of numpy spins for 25 ms of every start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,6 +82,13 @@ def no_profile_of_mine() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def directories_lie_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """ext4 puts what is below a directory near it, and gives no inode again for minutes. So where tests make and remove thousands
+    of files, each new one searched for its inode for half a millisecond; now the directory of each test has its own place."""
+    spread_over_the_drive(tmp_path_factory.getbasetemp())
+
+
 @pytest.fixture(scope="session")
 def ecosort() -> Path:
     """The program under test (`make` builds it; ECOSORT_BUILD names another build directory)."""
@@ -119,3 +128,18 @@ def place(tmp_path: Path, data: bytes) -> Path:
     """A directory that holds the module's `data` as the input `in`, and nothing else."""
     (tmp_path / "in").write_bytes(data)
     return tmp_path
+
+
+@pytest.fixture
+def only_own_files_become_cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cold run takes out of the page cache what the test has written. All of the machine's cache would take seconds, and other
+    tests would read it again."""
+
+    def forget() -> bool:
+        for path in filter(Path.is_file, tmp_path.rglob("*")):
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        return True
+
+    monkeypatch.setattr("ecosort_measure.cold_run.drop_caches", forget)

@@ -1,6 +1,7 @@
 """The tests of `sort` and `plan` share these: an oracle of their own, inputs, file systems made for a test, and watchers."""
 
 import ctypes
+import fcntl
 import functools
 import json
 import operator
@@ -9,6 +10,7 @@ import platform
 import select
 import shutil
 import stat
+import struct
 import subprocess
 import tempfile
 import time
@@ -280,6 +282,19 @@ def as_plain_user(*command: str | Path) -> list[str]:
         *("prlimit", "--memlock=65536:65536", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         *map(str, command),
     ]
+
+
+def spread_over_the_drive(directory: Path) -> None:
+    """ext4 puts what is made in a directory near it; the directories in this one get places of their own (chattr +T)."""
+    get_flags, set_flags, top_of_hierarchy = 0x80086601, 0x40086602, 0x20000
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        (flags,) = struct.unpack("i", fcntl.ioctl(descriptor, get_flags, bytes(4)))
+        fcntl.ioctl(descriptor, set_flags, struct.pack("i", flags | top_of_hierarchy))
+    except OSError:
+        pass  # another file system
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def test_every_record_is_in_its_slice(
 def test_what_does_not_fit_the_memory_makes_several_sorted_files(
     run: Run, tmp_path: Path, size: int, keys: list[str], kind: str
 ) -> None:
-    key, count, parts = key_function(size, keys), 150_000 if size == 16 else 30_000, 5
+    key, count, parts = key_function(size, keys), 110_000 if size == 16 else 22_000, 5
     data = random.Random(size).randbytes(count * size).translate(FEW)
     if kind == "in order":  # most files of most parts have no records, and are none
         data = b"".join(sorted((row for row, _ in records_of(data, size)), key=key))

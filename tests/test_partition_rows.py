@@ -78,7 +78,7 @@ def test_every_line_is_in_its_slice(run: Run, tmp_path: Path, order: str, count:
 @pytest.mark.parametrize("order", LINE_ORDERS)
 def test_lines_that_do_not_fit_the_memory_make_several_sorted_files(run: Run, tmp_path: Path, order: str) -> None:
     words, key = LINE_ORDERS[order]
-    data, parts = some_lines(100_000, 3, most_bytes=150), 4
+    data, parts = some_lines(70_000, 3, most_bytes=150), 4
     (tmp_path / "input").write_bytes(data)
     splitters = [(row, 1, offset) for row, offset in random.Random(3).choices(lines_of(data), k=parts - 1)]
     splitters.sort(key=lambda row: (key(row[0]), row[1], row[2]))

@@ -1,5 +1,6 @@
 """Sorts of tiny inputs: nothing is made or asked for that only a larger one needs."""
 
+import gzip
 import json
 import random
 import subprocess
@@ -29,6 +30,18 @@ def test_no_thread_no_ring_and_no_look_at_the_machine(ecosort: Path, tmp_path: P
     assert "O_TMPFILE" in made
     for word in ("clone", "io_uring", "/proc/meminfo", "cgroup", "libisal", "libm.so", "libicu"):
         assert word not in made, word
+
+
+def test_a_small_compressed_input_is_sorted_without_a_look_at_threads(ecosort: Path, tmp_path: Path, require: Require) -> None:
+    """Where they were looked at in /proc, the kernel lets who waits for the process spin until all have ended."""
+    require("strace")
+    (tmp_path / "in.gz").write_bytes(gzip.compress(b"b\na\n"))
+    trace = ["strace", "-f", "-qq", "-o", tmp_path / "trace", "-e", "trace=open,openat,clone,clone3"]
+    subprocess.run([*trace, ecosort, "lines", "--decompress=auto", "in.gz", "-o", "out"], cwd=tmp_path, check=True)
+    assert (tmp_path / "out").read_text() == "a\nb\n"
+    made = (tmp_path / "trace").read_text()
+    assert "clone" in made, "without threads there is nothing to look at"
+    assert "/proc/self/task" not in made
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -67,6 +67,14 @@ CpuLevel cpu_level() {
   return level;
 }
 
+bool extracts_bits_fast() {
+#if defined(__x86_64__)
+  return cpu_level() >= CpuLevel::avx2 && ECOSORT_HAS(VPCLMULQDQ, "vpclmulqdq");
+#else
+  return false;
+#endif
+}
+
 std::string_view to_string(CpuLevel level) noexcept {
   switch (level) {
     case CpuLevel::baseline:

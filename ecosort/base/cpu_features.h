@@ -30,6 +30,10 @@ CpuLevel detected_cpu_level() noexcept;
 // when the variable holds anything else or a level that this machine lacks. The variable is read once. Thread-safe.
 CpuLevel cpu_level();
 
+// Returns whether the level in use has `pext`, and the processor takes few cycles for it. The first AMD processors that had it
+// take some for each bit; they lack products of polynomials in vectors, which came with a fast one.
+bool extracts_bits_fast();
+
 std::string_view to_string(CpuLevel level) noexcept;
 
 // "baseline" -> CpuLevel::baseline and so on; throws UsageError for anything else.

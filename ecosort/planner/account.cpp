@@ -29,20 +29,24 @@ RunTraffic run_traffic(const RecordPlan& plan, const std::function<std::uint64_t
   }
   std::uint64_t now = traffic.at_most = traffic.at_first;
   if (plan.merge.steps.size() < 2) return traffic;  // and needs no list of runs that changes
+  // Steps come in the order of their runs: the list is merged in front, and goes on at `rest`. To close the gap between them at
+  // every step would move all that follows.
   std::vector<std::uint64_t> runs = plan.runs;
+  std::size_t front = 0, rest = 0;
   for (std::size_t i = 0; i + 1 < plan.merge.steps.size(); ++i) {
-    const auto first = runs.begin() + plan.merge.steps[i].first_run, last = first + plan.merge.steps[i].fan_in;
+    const MergeStep& step = plan.merge.steps[i];
+    while (front < step.first_run) runs[front++] = runs[rest++];
+    while (front > step.first_run) runs[--rest] = runs[--front];
     std::uint64_t records = 0, before = 0;
-    for (auto run = first; run != last; ++run) {
-      records += *run;
-      before += bytes_of(*run);
+    for (const std::size_t end = rest + step.fan_in; rest < end; ++rest) {
+      records += runs[rest];
+      before += bytes_of(runs[rest]);
     }
     const std::uint64_t merged = bytes_of(records);
     traffic.remerged += merged;
     traffic.at_most = std::max(traffic.at_most, now + merged);
     now += merged - before;
-    *first = records;
-    runs.erase(first + 1, last);
+    runs[front++] = records;
   }
   return traffic;
 }

@@ -41,7 +41,7 @@ std::optional<RecordPlan> try_one_pass(RecordPlan plan) {
   const auto merge = try_merge(plan, runs, static_cast<std::uint32_t>(runs.size()), resident);
   if (!merge) return std::nullopt;
   plan.merge = *merge;
-  account(plan, runs);
+  account(plan, std::move(runs));
   return plan;
 }
 
@@ -52,14 +52,14 @@ std::optional<RecordPlan> try_external(RecordPlan plan, unsigned run_buffers, st
   if (besides(plan) >= plan.wanted.memory_bytes) return std::nullopt;
   if (!fit_run_size(plan.formation, plan, plan.wanted.memory_bytes - besides(plan))) return std::nullopt;
   if (makes_too_many_runs(plan.formation, plan.wanted.input_records)) return std::nullopt;
-  const std::vector<std::uint64_t> runs = foresee_runs(plan.formation, plan.wanted.input_records);
+  std::vector<std::uint64_t> runs = foresee_runs(plan.formation, plan.wanted.input_records);
   if (resident_runs >= runs.size()) return std::nullopt;
   const std::uint64_t resident = resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes);
   const auto merge = try_merge(plan, runs, resident_runs, resident);
   if (!merge) return std::nullopt;
   plan.merge = *merge;
   plan.shape = merge->passes > 1 ? Shape::multi_pass : Shape::two_pass;
-  account(plan, runs);
+  account(plan, std::move(runs));
   return plan;
 }
 

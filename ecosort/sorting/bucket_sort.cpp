@@ -75,7 +75,7 @@ bool fetch_in_order(const Entry* from, Entry* to, const std::uint32_t* words, st
       continue;
     }
     if (i - group_start >= insertion_limit) {
-      group_left = true;
+      group_left = group_left || !key_equal(to[i], to[i - 1]);
     } else if (key_less(to[i], to[i - 1])) {
       insert_backwards(to, i);
     }

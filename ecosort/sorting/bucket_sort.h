@@ -35,8 +35,9 @@ class BucketWorkspace {
 void insertion_sort(Entry* entries, std::size_t n) noexcept;
 
 // Moves from[0..n) to to[0..n), stably ordered by the leading `wanted` (at most 16) differing bits, and completely ordered within
-// groups of up to insertion_limit entries that agree in them. n <= max_bucket. Returns whether a longer group is left unordered;
-// it lies together, its entries of equal key in their old order. `plan` must lead the bits in which the bucket's entries differ.
+// groups of up to insertion_limit entries that agree in them. n <= max_bucket. Returns whether a longer group, of different keys,
+// is left unordered; it lies together, its entries of equal key in their old order. `plan` must lead the bits in which the
+// bucket's entries differ.
 bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace);
 
 }  // namespace ecosort::sorting

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/cpu_features.h"
+
 namespace ecosort::sorting {
 
 namespace {
@@ -45,10 +47,8 @@ Segment take_segment(std::uint64_t& bits, unsigned wanted) noexcept {
   return {low, length};
 }
 
-}  // namespace
-
-DigitPlan plan_digit(KeyBits differing, unsigned wanted) noexcept {
-  DigitPlan plan;
+// Adds segments to a plan, whose digit they are.
+void plan_segments(DigitPlan& plan, KeyBits differing, unsigned wanted) noexcept {
   Segment segments[DigitPlan::max_segments];
   for (unsigned i = 0; i < DigitPlan::prefix_segments; ++i) {
     segments[i] = take_segment(differing.prefix, wanted - plan.bits);
@@ -60,38 +60,70 @@ DigitPlan plan_digit(KeyBits differing, unsigned wanted) noexcept {
     for (unsigned i = DigitPlan::prefix_segments; i < DigitPlan::max_segments; ++i) {
       segments[i] = take_segment(left, wanted - plan.bits);
       plan.bits += segments[i].length;
-      plan.uses_extension |= segments[i].length != 0;
+      plan.extension_bits += segments[i].length;
     }
   }
   unsigned below = plan.bits;  // digit bits under the current segment
   for (unsigned i = 0; i < DigitPlan::max_segments; ++i) {
     if (segments[i].length == 0) continue;
     below -= segments[i].length;
+    const std::uint64_t ones = (std::uint64_t{1} << segments[i].length) - 1;
     plan.shift[i] = static_cast<int>(segments[i].low) - static_cast<int>(below);
-    plan.mask[i] = ((std::uint64_t{1} << segments[i].length) - 1) << below;
+    plan.mask[i] = ones << below;
+    if (i < DigitPlan::prefix_segments)
+      plan.covered.prefix |= ones << segments[i].low;
+    else
+      plan.covered.extension |= static_cast<std::uint32_t>(ones << segments[i].low);
   }
+}
+
+#if defined(__x86_64__)
+// The `count` highest bits of those that are set.
+std::uint64_t highest_bits(std::uint64_t bits, unsigned count) noexcept {
+  const auto others = static_cast<unsigned>(std::popcount(bits)) - count;
+  return others == 0 ? bits : bits & ~deposit_bits((std::uint64_t{1} << others) - 1, bits);
+}
+
+void plan_extraction(DigitPlan& plan, KeyBits differing, unsigned wanted) noexcept {
+  const unsigned of_prefix = std::min(wanted, static_cast<unsigned>(std::popcount(differing.prefix)));
+  plan.extension_bits = std::min(wanted - of_prefix, static_cast<unsigned>(std::popcount(differing.extension)));
+  plan.bits = of_prefix + plan.extension_bits;
+  plan.covered.prefix = highest_bits(differing.prefix, of_prefix);
+  plan.covered.extension = static_cast<std::uint32_t>(highest_bits(differing.extension, plan.extension_bits));
+  plan.is_extracted = true;
+}
+#endif
+
+}  // namespace
+
+DigitBits digit_bits() {
+  static const DigitBits bits = extracts_bits_fast() ? DigitBits::extracted : DigitBits::of_segments;
+  return bits;
+}
+
+DigitPlan plan_digit(KeyBits differing, unsigned wanted, DigitBits from) {
+  DigitPlan plan;
+#if defined(__x86_64__)
+  if (from == DigitBits::extracted) {
+    plan_extraction(plan, differing, wanted);
+    return plan;
+  }
+#else
+  static_cast<void>(from);
+#endif
+  plan_segments(plan, differing, wanted);
   return plan;
 }
 
-KeyBits DigitPlan::covered() const noexcept {
-  KeyBits bits_of_key;
-  for (unsigned i = 0; i < prefix_segments; ++i) bits_of_key.prefix |= std::rotl(mask[i], shift[i]);
-  for (unsigned i = prefix_segments; i < max_segments; ++i)
-    bits_of_key.extension |= static_cast<std::uint32_t>(mask[i] << shift[i]);
-  return bits_of_key;
-}
-
 KeyBits DigitPlan::remaining(KeyBits differing) const noexcept {
-  const KeyBits digit = covered();
-  return {differing.prefix & ~digit.prefix, differing.extension & ~digit.extension};
+  return {differing.prefix & ~covered.prefix, differing.extension & ~covered.extension};
 }
 
 bool DigitPlan::leads(KeyBits differing) const noexcept {
-  const KeyBits digit = covered();
   const KeyBits missed = remaining(differing);
-  if (digit.none()) return differing.none();
-  if (digit.extension == 0) return missed.prefix >> std::countr_zero(digit.prefix) == 0;
-  return missed.prefix == 0 && missed.extension >> std::countr_zero(digit.extension) == 0;
+  if (covered.none()) return differing.none();
+  if (covered.extension == 0) return missed.prefix >> std::countr_zero(covered.prefix) == 0;
+  return missed.prefix == 0 && missed.extension >> std::countr_zero(covered.extension) == 0;
 }
 
 }  // namespace ecosort::sorting

@@ -30,7 +30,7 @@ from .support import (
 )
 
 SMALL = ("-S", "1M")
-LINES = 120_000  # 4 MB: dozens of runs, a merge before the last one, some checkpoints
+LINES = 70_000  # 2 MB: dozens of runs, a merge before the last one, some checkpoints
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from sort_support import MIB, OVERHEAD_BYTES, FileSystem, Run, listing, make_rec
 
 from .support import job_directory, kill_at_sync, killed_in_merge, syncs_of
 
-RECORDS, LINES = 70_000, 170_000  # 7 MB, 5 MB
+RECORDS, LINES = 60_000, 130_000  # 6 MB, 4 MB
 
 
 def table_of(_: Path) -> bytes:

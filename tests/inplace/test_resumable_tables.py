@@ -14,7 +14,7 @@ from sort_support import MIB, FileSystem, Run, listing, no_plan, read_json, refu
 
 from .support import job_directory, kill_at_sync, killed_in_merge, syncs_of
 
-ROWS = 50_000
+ROWS = 35_000
 MARK = b"\xef\xbb\xbf"
 COUNTED = ("rows", "rows_dropped", "output_bytes", "keys", "blank_lines")
 

@@ -286,6 +286,15 @@ def test_a_lag_that_is_wrong_by_less_than_a_period_does_no_harm() -> None:
         assert "late" not in {d.code for d in found.defects}
 
 
+@pytest.mark.parametrize("lag_s", [-0.6, 0.6])
+def test_the_values_beside_a_run_which_may_hold_a_part_of_it_are_counted(lag_s: float) -> None:
+    """Averages that are a little early or late."""
+    _, energy = step(IDLE, BUSY, 100, 160)
+    for phase in (0.5, 0.9):
+        readings = averages(energy, ticks(60, 200, 1.0, phase), 1.0, lag_s)
+        assert evaluate("m", readings, AVERAGING, window(100, 160), []).joules == pytest.approx(60 * BUSY, rel=1e-6)
+
+
 def test_a_machine_that_does_next_to_nothing_is_not_called_late() -> None:
     readings = flickering(instants(lambda t: IDLE, ticks(60, 200, 1.0, 0.5)))
     assert "late" not in {d.code for d in evaluate("m", readings, replace(WALL, lag_s=None), window(100, 160), []).defects}

@@ -20,6 +20,12 @@ from ecosort_power.reading import Scope
 from .support import PEERS, Cli, free_port, opened, wait_for
 
 
+@pytest.fixture(autouse=True)
+def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pysmi, which is here for snmpsim: with it pysnmp makes a compiler of MIBs for every meter, which takes 0.2 s."""
+    monkeypatch.setattr("pysnmp.smi.rfc1902.add_mib_compiler", lambda *_, **__: None)
+
+
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """HOST:PORT of an SNMP agent that answers like a PDU."""

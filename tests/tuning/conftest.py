@@ -30,7 +30,7 @@ def tune(tmp_path: Path) -> Tune:
 
 
 @pytest.fixture
-def hardly_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def hardly_waiting(monkeypatch: pytest.MonkeyPatch, only_own_files_become_cold: None) -> None:
     """Runs begin at once, however busy the machine still is and whatever is in its memory."""
     monkeypatch.setattr("ecosort_measure.cold_run.settle_memory", lambda _size: None)
     monkeypatch.setattr("ecosort_tuning.search.sorter.WAITS", ("--idle", "0.5", "--pause", "0.2", "--settle", "0"))

@@ -57,8 +57,13 @@ void OutputSink::complete(std::byte* block, run::BlockContents contents, std::ui
   std::memset(block + contents.used_bytes, 0, written_size(contents.used_bytes) - contents.used_bytes);
 }
 
+void OutputSink::expect(std::uint64_t bytes) {
+  if (!is_reserved_) ahead_.emplace(bench_, file_, ByteRange{bytes_, bytes_ + bytes}, bytes);
+}
+
 void OutputSink::put(std::byte* block, std::size_t bytes) {
   const std::size_t size = written_size(bytes);
+  if (ahead_) ahead_->reach(bytes_, writes_);
   padded_ |= size != bytes;
   writes_.spawn(await(reactor_.write(file_, bytes_, block, size), block, size));
   bytes_ += bytes;

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/task.h"
 #include "engine/rows/row_tools.h"
+#include "engine/rows/space_ahead.h"
 
 namespace ecosort::engine::rows {
 
@@ -81,7 +83,11 @@ class RowRunSink : public LineSink {
 
 class OutputSink : public LineSink {
  public:
-  OutputSink(const RowTools& tools, io::File& file) : LineSink(tools), file_(file) {}
+  // `is_reserved`: all of its space is allocated.
+  OutputSink(const RowTools& tools, io::File& file, bool is_reserved = false)
+      : LineSink(tools), bench_(tools.bench), file_(file), is_reserved_(is_reserved) {}
+  // So many bytes will come, or fewer: their space is allocated ahead, unless it is there.
+  void expect(std::uint64_t bytes);
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;
@@ -91,14 +97,17 @@ class OutputSink : public LineSink {
     bytes_ += bytes;
     padded_ |= is_padded;
   }
-  // After settle(): the file may be longer than what was put, by less than a page.
-  [[nodiscard]] bool is_padded() const noexcept { return padded_; }
+  // After settle(): the file may be longer than what was put.
+  [[nodiscard]] bool is_padded() const noexcept { return padded_ || is_reserved_ || (ahead_ && ahead_->has_taken()); }
+  [[nodiscard]] bool is_reserved() const noexcept { return is_reserved_; }
 
  private:
   [[nodiscard]] std::size_t written_size(std::size_t bytes) const noexcept;
 
+  Bench& bench_;
   io::File& file_;
-  bool padded_ = false;
+  bool is_reserved_, padded_ = false;
+  std::optional<SpaceAhead> ahead_;
 };
 
 }  // namespace ecosort::engine::rows

@@ -19,6 +19,7 @@
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/row_tools.h"
+#include "engine/rows/space_ahead.h"
 
 namespace ecosort::engine::rows {
 
@@ -32,13 +33,6 @@ struct MergeFit {
 // Returns what a merge of all of these inputs takes, each with so many slots.
 [[nodiscard]] std::uint64_t merge_memory_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs,
                                                unsigned slots);
-
-// Bytes [begin, end) of the lines of a run, as it counts them: whole lines.
-struct ByteRange {
-  std::uint64_t begin = 0, end = 0;
-
-  [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
-};
 
 // One of several parts of the same stored runs that are merged at the same time.
 struct MergePart {

@@ -45,7 +45,7 @@ void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
 // Does as find_row() for a row of a run, where a format sees at once where it ends and what its window is.
 template <class Format>
 bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
-  if (cursor.is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
+  if (!finds_plain_rows_ || cursor.is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
   cursor.line_end = format.plain_row_end(cursor.at, cursor.end, cursor.window);
   return cursor.line_end != nullptr;
 }
@@ -342,14 +342,53 @@ template <class Format>
   return true;
 }
 
+// Returns whether all rows that are left go out as they come: no other run has any, and no one asks for some of them only.
+bool MergeLines::can_copy() const {
+  return format_.kind() == formats::Kind::lines && format_.rows_are_keys() && !terms_.groups.is_on && !hashes_input_ &&
+         terms_.must_be_ordered && terms_.skip == 0 && !tree_.empty() && !tree_.winner().is_plain && tree_.is_alone();
+}
+
+// Copies rows of the only run that is left, as many as are here and fit, but no more than the nearest cache holds: there they are
+// compared and hashed. Returns whether there was one; the last one is the cursor's present row then.
+bool MergeLines::copy_rows(MergeCursor& cursor, char* block, std::size_t capacity) {
+  if (cursor.is_truncated) return false;
+  std::uint32_t ends[lines::split_room];
+  const char* const from = cursor.at;
+  const std::size_t size = std::min({static_cast<std::size_t>(cursor.end - from), capacity - filled_, lines::split_bytes});
+  const std::size_t rows = lines::line_kernels().split(from, size, format_.terminator(), ends);
+  if (rows == 0) return false;
+  char* const to = block + filled_;
+  const std::size_t copied = ends[rows - 1] + std::size_t{1};
+  std::memcpy(to, from, copied);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Text row(to + begin, ends[i] - begin);
+    if (last_.is_there && format_.compare(last_.text, row) > 0) out_of_order(&cursor);
+    last_.is_there = true;
+    last_.text = row;
+    hash_written(row);
+    last_row_ = row.size() + 1;
+    merged_.longest = std::max(merged_.longest, last_row_);
+    begin += last_row_;
+  }
+  cursor.line_end = from + copied - 1;
+  cursor.at = cursor.line_end + 1 - last_row_;
+  last_.window = format_.window(cursor.line(), 0, 0);
+  last_.cursor = no_cursor;
+  last_has_chain_ = false;
+  filled_ += copied;
+  return true;
+}
+
 template <class Format>
 MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
   if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
+  const bool is_copy = can_copy();
   for (bool is_emitting = !emitting_.empty(); is_emitting || (left_ > 0 && !tree_.empty()); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
-    } else {
+    } else if (!is_copy || !copy_rows(cursor, block, capacity)) {
       if (hashes_input_) lines::add_line(merged_.in, hashed(cursor.line(), row_head_));
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor)) {

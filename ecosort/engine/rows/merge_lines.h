@@ -109,6 +109,8 @@ class MergeLines {
   [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
+  [[nodiscard]] bool can_copy() const;
+  [[nodiscard]] bool copy_rows(MergeCursor& cursor, char* block, std::size_t capacity);
   template <class Format>
   Reason merge_some(const Format& format, char* block, std::size_t capacity);
   template <class Format>
@@ -156,6 +158,7 @@ class MergeLines {
   bool last_has_chain_ = false;
   MergeCursors cursors_;
   std::optional<RowCodes> codes_;  // of rows that are keys, or their last one, of runs, and begin alike
+  const bool finds_plain_rows_;    // where a row ends and what its window is may show at once
   MergeTree tree_;
   bool is_tree_built_ = false;
   bool repeats_last_ = false;  // of the row that was found last and has a code: it equals the one that went out last

@@ -26,13 +26,15 @@ std::size_t most_blocks(const planner::LinePlan& plan, std::size_t cursors, unsi
   return std::min(share, std::clamp<std::size_t>(cursors / 4, 1, plan.blocks_at_once));
 }
 
+// Returns whether a run has a row that no window holds.
+bool is_long(const MergeInput& input) { return input.run.longest > lines::window_bytes + 1; }
+
 // Codes need rows that are keys, and in order: files of the user's may be in any. Rows that one window holds are told apart by
 // it, whatever goes before them. Of a group by the first keys a row may be dropped whose bytes are not those of the one before,
 // as codes suppose.
 std::optional<RowCodes> codes_of(const formats::RowFormat& format, const MergeTerms& terms,
                                  const std::vector<MergeInput>& inputs) {
   const bool are_of_runs = terms.must_be_ordered && std::ranges::none_of(inputs, &MergeInput::is_plain);
-  const auto is_long = [](const MergeInput& input) { return input.run.longest > lines::window_bytes + 1; };
   if (!RowCodes::can_code(format) || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
   if (!format.rows_are_keys() && terms.groups.is_on && !format.groups_by_all()) return std::nullopt;
   return RowCodes(format);
@@ -56,6 +58,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       left_(terms.limit),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.groups.is_on ? &last_ : nullptr),
       codes_(codes_of(format_, terms_, inputs)),
+      finds_plain_rows_(!codes_ && !(format_.rows_are_keys() && std::ranges::any_of(inputs, is_long))),
       tree_(format_, cursors_.all()),
       out_(lines::line_kernels()),
       group_(format_, terms.groups) {

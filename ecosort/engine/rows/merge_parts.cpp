@@ -72,8 +72,9 @@ class MergeParts::ShuffleCuts {
 };
 
 struct MergeParts::Part {
-  Part(const MergeParts& whole, BorderPages& pages, const ByteRange& bytes, const MergePart& part, bool is_last)
-      : sink(whole.tools_, whole.output_, pages, bytes, is_last),
+  Part(const MergeParts& whole, BorderPages& pages, const ByteRange& bytes, const MergePart& part, bool is_last,
+       std::uint64_t total)
+      : sink(whole.tools_, whole.output_, pages, bytes, is_last, total),
         merge(whole.tools_, whole.terms_, whole.inputs_, slots_of_part, part),
         beginning(sink.lead(), '\0') {}
 
@@ -114,6 +115,9 @@ Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
       co_return;
     }
   }
+  std::uint64_t bytes = header.size();
+  for (const MergeInput& input : inputs_) bytes += bytes_of(input);
+  sink.expect(bytes);
   co_await merge_whole(sink, header);
 }
 
@@ -133,11 +137,11 @@ std::vector<MergeParts::PartOfRuns> MergeParts::parts_of(const SplitRuns& split)
 }
 
 std::unique_ptr<MergeParts::Part> MergeParts::make_part(const std::vector<PartOfRuns>& split, unsigned number, BorderPages& pages,
-                                                        std::uint64_t begin, std::uint64_t end) {
+                                                        const ByteRange& bytes, std::uint64_t total) {
   MergePart part{parts_, split[number].ranges, {}, {}};
   if (number > 0) part.not_before = split[number - 1].splitter;
   if (number + 1 < parts_) part.not_after = split[number].splitter;
-  return std::make_unique<Part>(*this, pages, ByteRange{begin, end}, part, number + 1 == parts_);
+  return std::make_unique<Part>(*this, pages, bytes, part, number + 1 == parts_, total);
 }
 
 Task<void> MergeParts::merge_split(const std::vector<PartOfRuns>& split, OutputSink& sink, const std::string& header) {
@@ -149,7 +153,7 @@ Task<void> MergeParts::merge_split(const std::vector<PartOfRuns>& split, OutputS
   std::vector<std::unique_ptr<Part>> parts;
   parts.reserve(parts_);
   for (unsigned part = 0; part < parts_; ++part)
-    parts.push_back(make_part(split, part, pages, part == 0 ? 0 : ends[part - 1], ends[part]));
+    parts.push_back(make_part(split, part, pages, {part == 0 ? 0 : ends[part - 1], ends[part]}, sink.is_reserved() ? 0 : bytes));
   parts.front()->beginning = header;
   TaskGroup merges(tools_.bench.reactor.scope());
   for (const auto& part : parts) merges.spawn(part->merge.merge_to(part->sink, part->beginning));

@@ -51,7 +51,7 @@ class MergeParts {
   [[nodiscard]] std::vector<PartOfRuns> parts_of(const SplitRuns& split) const;
   Task<void> merge_split(const std::vector<PartOfRuns>& split, OutputSink& sink, const std::string& header);
   [[nodiscard]] std::unique_ptr<Part> make_part(const std::vector<PartOfRuns>& split, unsigned number, BorderPages& pages,
-                                                std::uint64_t begin, std::uint64_t end);
+                                                const ByteRange& bytes, std::uint64_t total);
   void add(const MergedLines& merged) noexcept;
 
   const RowTools tools_;

@@ -57,6 +57,13 @@ class MergeTree {
   [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.cursor()); }
   [[nodiscard]] MergeCursor& winner() const noexcept { return *cursors_[winner_.cursor()]; }  // if it is not empty
 
+  // Returns whether the winner is the only cursor that is not exhausted.
+  [[nodiscard]] bool is_alone() const {
+    for (std::size_t at = (winner_.cursor() + leaves_) / 2; at > 0; at /= 2)
+      if (is_live(static_cast<std::uint32_t>(rests_[at]))) return false;
+    return !empty();
+  }
+
   // Returns the chain of the cursor's line, whose keys may differ behind its window at `place`.
   [[nodiscard]] lines::KeyChain& chain_of(MergeCursor& cursor, formats::KeyPlace place) noexcept {
     if (!std::exchange(cursor.has_chain, true)) chains_[cursor.index].begin(place);

@@ -42,14 +42,17 @@ Task<void> BorderPages::write(io::Reactor& reactor) {
   }
 }
 
-PartSink::PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last)
+PartSink::PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last,
+                   std::uint64_t total)
     : LineSink(tools),
       file_(file),
       pages_(pages),
       part_(part),
       is_last_(is_last),
       lead_(part.begin % pages.unit()),
-      at_(part.begin - lead_) {}
+      at_(part.begin - lead_) {
+  if (total > 0) ahead_.emplace(tools.bench, file, part, total);
+}
 
 void PartSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) {
   take_marks_away(block, contents.used_bytes);
@@ -72,6 +75,7 @@ void PartSink::put(std::byte* block, std::size_t bytes) {
       std::max<std::size_t>(from, is_last_ ? round_up(bytes, pages_.unit()) : round_down(bytes, pages_.unit()));
   if (own > 0) pages_.keep(at_ + own, block + own, std::min(from, bytes) - own);
   if (bytes > to) pages_.keep(at_ + to, block + to, bytes - to);
+  if (ahead_) ahead_->reach(at_, writes_);
   if (from < to)
     writes_.spawn(write_some(block, from, to, at_ + from));
   else

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/memory.h"
@@ -49,7 +50,9 @@ class BorderPages {
 // Takes one part. The first block begins with a place of lead() bytes, which are those of the parts before it in its first page.
 class PartSink : public LineSink {
  public:
-  PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last);
+  // `total`: bytes of all parts, whose space is allocated ahead; 0: it is there.
+  PartSink(const RowTools& tools, const io::File& file, BorderPages& pages, const ByteRange& part, bool is_last,
+           std::uint64_t total = 0);
 
   [[nodiscard]] std::size_t lead() const noexcept { return lead_; }
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
@@ -67,6 +70,7 @@ class PartSink : public LineSink {
   bool is_last_;
   std::size_t lead_;
   std::uint64_t at_;  // of the next block in the file
+  std::optional<SpaceAhead> ahead_;
 };
 
 }  // namespace ecosort::engine::rows

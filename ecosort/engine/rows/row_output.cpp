@@ -15,7 +15,7 @@ void RowOutput::open(const RowTools& tools, const std::string& top) {
   else if (job_.codecs.packing)
     out_ = &packed_.emplace(tools, *file_, memory_, *job_.codecs.packing);
   else
-    out_ = &sink_.emplace(tools, *file_);
+    out_ = &sink_.emplace(tools, *file_, is_reserved_);
 }
 
 void RowOutput::set_total(std::uint64_t bytes) {
@@ -34,7 +34,7 @@ Task<void> RowOutput::merge(MergeParts& parts) {
 Task<void> RowOutput::complete() {
   if (packed_) co_await packed_->finish();
   if (split_) co_await split_->finish();
-  if (!split_ && !file_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
+  if (!split_ && !file_->facts().is_stream && (packed_ || sink_->is_padded()))
     bench_.storage.set_size(*file_, file_bytes());
 }
 

@@ -153,7 +153,9 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, HeaderLines h
   joint_ = joint_levels(keys_);
   const SortKey& first = keys_.front();
   rows_are_keys_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
+  rows_are_numbers_ = first.is_whole_line() && first.kind == KeyKind::numeric && !is_transformed(first) && joint_.empty();
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
+  row_bytes_ = RowBytes(terminator, flip_);
 }
 
 formats::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text row) {
@@ -265,6 +267,16 @@ std::optional<records::KeyWindow> LineOrder::usual_window(Text line, const SortK
   }
   if (key.kind == KeyKind::general) return general_window(text(separator_ && ends_general(*separator_)));
   return std::nullopt;
+}
+
+// A reader passes blanks, and the end of an empty row is one: it would find the number of the next row.
+const char* LineOrder::number_end(const char* at, const char* end, records::KeyWindow& window) const noexcept {
+  if (at == end || is_blank(*at)) return nullptr;
+  const NumberWindow number = read_number_(at, static_cast<std::size_t>(end - at));
+  if (!number.is_there() || number.length >= static_cast<std::size_t>(end - at) || at[number.length] != terminator())
+    return nullptr;
+  window = {number.prefix ^ flip_, number.extension ^ static_cast<std::uint32_t>(flip_)};
+  return at + number.length;
 }
 
 void LineOrder::add_number(Text text, bool descends, JointWindow& to) const {

@@ -19,6 +19,7 @@
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/md5.h"
 #include "formats/lines/number_window.h"
+#include "formats/lines/row_bytes.h"
 #include "formats/lines/text.h"
 #include "formats/lines/version_window.h"
 #include "formats/records/encoder.h"
@@ -82,6 +83,15 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     return kernels_.find(at, end, terminator());
   }
+  // Returns the end of the row at `at`, which has line_slack_bytes behind it, and enters its window, in one look at its bytes.
+  // Null: it is no plain number, where numbers are the key, or no text that its window holds, or does not end before `end`.
+  [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const noexcept {
+    if (rows_are_numbers_) return number_end(at, end, window);
+    if (!rows_are_keys_) return nullptr;
+    window = row_bytes_.window(at);
+    const std::size_t size = static_cast<unsigned char>(static_cast<std::uint64_t>(window.extension) ^ flip_);
+    return size <= window_bytes && size < static_cast<std::size_t>(end - at) ? at + size : nullptr;
+  }
   [[nodiscard]] records::KeyWindow window(Text line) const {
     if (!rows_are_keys_) return window(line, 0, 0);
     return text_window(line, flip_);
@@ -132,6 +142,7 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
   [[nodiscard]] std::optional<records::KeyWindow> usual_window(Text line, const SortKey& key) const noexcept;
+  [[nodiscard]] const char* number_end(const char* at, const char* end, records::KeyWindow& window) const noexcept;
   void add_number(Text text, bool descends, JointWindow& to) const;
   [[nodiscard]] records::KeyWindow joint_window(Text line) const;
   [[nodiscard]] std::size_t normal_bytes(Text text, const SortKey& key, std::size_t depth, unsigned char* to) const;
@@ -139,7 +150,9 @@ class LineOrder final : public formats::RowFormat {
   std::vector<SortKey> keys_;
   std::vector<JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
   std::optional<char> separator_;
+  RowBytes row_bytes_{terminator(), 0};
   NumberReader read_number_ = number_reader();
+  bool rows_are_numbers_ = false;  // the first key is a number that begins the row, and all that its window is made of
   Digest salt_;
   std::optional<Collation> collation_;
   const LineKernels& kernels_;

@@ -39,7 +39,7 @@ class RowOrder {
   void settle(const Range& group);
   void order_waiting();
   [[nodiscard]] Range take_group();
-  [[gnu::always_inline]] void fetch_ties(std::size_t begin, std::size_t end, std::size_t depth) const noexcept;
+  [[gnu::always_inline]] void fetch_ties(const Range& range, std::size_t begin, std::size_t end) const noexcept;
   [[nodiscard]] std::size_t enter_windows(const Range& part, const char* first, std::size_t common);
   [[nodiscard]] std::size_t enter_parts(const Range& group, std::size_t common, unsigned threads);
   [[nodiscard]] std::size_t common_of_some(const Range& group) const noexcept;

@@ -10,8 +10,9 @@ _GAP_PX = 3.0
 
 
 def _boxes(axes: Any, texts: Sequence[Any]) -> list[Any]:
-    """Returns where the texts are, in pixels, in the present layout."""
-    axes.figure.draw_without_rendering()
+    """Returns where the texts are, in pixels, when the figure is laid out; to draw it, too, would take as long as the layout."""
+    figure = axes.figure
+    figure.get_layout_engine().execute(figure)
     return [t.get_window_extent() for t in texts]
 
 
@@ -65,8 +66,9 @@ def turn_ticks_if_crowded(axes: Any) -> None:
 
 def drop_overlapping(axes: Any, texts: Sequence[Any], others: Sequence[Any]) -> None:
     """The last resort: a label that overlaps one that is kept is left out; the table has its number."""
-    taken = _boxes(axes, others)
-    for text, box in zip(texts, _boxes(axes, texts), strict=True):
+    boxes = _boxes(axes, [*others, *texts])
+    taken = boxes[: len(others)]
+    for text, box in zip(texts, boxes[len(others) :], strict=True):
         if any(_overlap(box, other) for other in taken):
             text.remove()
         else:

@@ -74,10 +74,12 @@ def save(figures: Sequence[Figure], directory: Path) -> list[Path]:
         style: Any = {**rc_style(9, "path"), "svg.hashsalt": "ecosort-power"}
         with mpl.rc_context(style):
             for figure in figures:
+                drawn = _draw(figure, PAPER, True, titled=True)
                 for kind in ("svg", "pdf"):
                     path = directory / f"{figure.name}.{kind}"
                     metadata = {"Title": figure.title, **({"Date": None} if kind == "svg" else {"CreationDate": None})}
-                    _draw(figure, PAPER, True, titled=True).savefig(path, metadata=metadata)
+                    drawn.savefig(path, metadata=metadata)
+                    drawn.set_layout_engine("none")  # it stays where it was put
                     written.append(path)
         for name, text in (("captions.md", _captions(figures)), ("figures.tex", _latex(figures))):
             write_text(directory / name, text)

@@ -62,9 +62,10 @@ class PackedRecordRuns : public ::testing::TestWithParam<unsigned> {
     return records;
   }
 
+  std::size_t write_run(RecordRuns& store) { return write_blocks(store, store.create(run_records)); }
+
   // Puts and writes all blocks, two at a time.
-  std::size_t write_run(RecordRuns& store) {
-    const std::size_t number = store.create(run_records);
+  std::size_t write_blocks(RecordRuns& store, std::size_t number) {
     const StoredRun& stored = store.run(number);
     EXPECT_TRUE(stored.is_packed);
     const PackTerms terms{{codec::BlockCodec::lz4, 0}, true};
@@ -91,15 +92,16 @@ class PackedRecordRuns : public ::testing::TestWithParam<unsigned> {
     return number;
   }
 
-  // Reads so many blocks as a merge does, and compares.
-  void expect_blocks(RecordRuns& store, std::size_t number, std::uint64_t first, std::uint64_t count) {
+  // Reads so many blocks as a merge does, and compares. `consumed`: blocks of the run are gone.
+  void expect_blocks(RecordRuns& store, std::size_t number, std::uint64_t first, std::uint64_t count,
+                     std::uint64_t consumed = 0) {
     const StoredRun& stored = store.run(number);
     const io::AlignedBuffer buffer(count * block_bytes);
     const std::uint64_t on_drive = store.stored_bytes(stored, first, count);
     run(store.read(number, first, buffer.data() + buffer.size() - on_drive, on_drive));
-    store.open_run_blocks(stored, run_records, first, count, buffer.data());
+    store.open_run_blocks(stored, run_records - consumed * records_per_block, first, count, buffer.data());
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::string expected = contents_of(first + i);
+      const std::string expected = contents_of(consumed + first + i);
       ASSERT_EQ(std::memcmp(buffer.data() + i * block_bytes, expected.data(), expected.size()), 0) << first + i;
     }
   }
@@ -120,6 +122,36 @@ TEST_P(PackedRecordRuns, ComeBackBlockByBlockInAnyPieces) {
   const std::size_t number = write_run(store);
   for (const auto& [first, count] : {std::pair<std::uint64_t, std::uint64_t>{0, run_blocks}, {1, 1}, {3, 9}, {40, 1}})
     expect_blocks(store, number, first, count);
+}
+
+// A job that is resumed in its merge finds the blocks that are left by the places that the run keeps of all.
+TEST_P(PackedRecordRuns, WhatIsLeftOfARunOfAJobIsFound) {
+  constexpr std::uint64_t identity = 3;
+  const KeptRuns kept{Direction::forward, 5, 8192};
+  const auto open = [&] {
+    return disk.exists("/a/run") ? disk.open_named("/a/run", io::Role::run, io::Caching::direct_if_possible)
+                                 : disk.create_named("/a/run", io::Role::run, io::Caching::direct_if_possible);
+  };
+  std::uint64_t stored_bytes = 0;
+  {
+    RecordRuns store(disk, bench.reactor, plan, kept, &packer);
+    const std::size_t number = store.adopt(open(), identity, run_records, 0);
+    store.pack_where_possible(number);
+    (void)write_blocks(store, number);
+    stored_bytes = store.packed_bytes(number);
+    run(store.write_description(number, {.head_bytes = kept.head_bytes,
+                                         .block_bytes = block_bytes,
+                                         .record_size = record_size,
+                                         .job = kept.job,
+                                         .run = identity,
+                                         .bytes = run_records * record_size}));
+  }
+  for (const std::uint64_t consumed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, run_blocks - 1}) {
+    RecordRuns later(disk, bench.reactor, plan, kept, &packer);
+    const std::size_t number = later.adopt(open(), identity, run_records - consumed * records_per_block, consumed);
+    run(later.find_packed(number, consumed, stored_bytes));
+    expect_blocks(later, number, 0, run_blocks - consumed, consumed);
+  }
 }
 
 TEST_P(PackedRecordRuns, TakeLessThanTheyWereReservedAndGiveAllOfItBack) {

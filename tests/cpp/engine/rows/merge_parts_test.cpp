@@ -22,6 +22,7 @@
 #include "doubles/faulty_storage.h"
 #include "doubles/memory_store.h"
 #include "engine/rows/lines_sort.h"
+#include "engine/rows/merge_lines.h"
 #include "engine/rows/output_parts.h"
 #include "engine/rows/split_runs.h"
 #include "formats/csv/csv_format.h"
@@ -38,9 +39,9 @@ constexpr unsigned depth = 40;
 // A disk in memory, and what a merge works with.
 class Bench {
  public:
-  explicit Bench(const std::vector<std::string>& words = {}, std::uint64_t seed = 1)
+  explicit Bench(const std::vector<std::string>& words = {}, std::uint64_t seed = 1, std::uint64_t capacity_bytes = UINT64_MAX)
       : order(lines::order_of_words(words)),
-        store(io::DiskImage{}, {.seed = seed, .records_events = false}),
+        store(io::DiskImage{}, {.seed = seed, .capacity_bytes = capacity_bytes, .records_events = false}),
         queue(store.make_queue(depth)),
         plan(planner::plan_lines(memory_bytes, 0, SIZE_MAX, false)),
         desk({store, *queue, progress, log, interrupted}, {memory_bytes, 0, plan.read_depth, plan.write_depth}),
@@ -304,6 +305,73 @@ TEST(PartsOfTheOutput, MustBeWhatTheyWereSaidToBe) {
   EXPECT_THROW(pages.keep(0, &byte, 1), InternalError);
   EXPECT_THROW(pages.keep(8192, &byte, 1), InternalError);
   EXPECT_THROW(bench.run(pages.write(bench.reactor)), InternalError);
+}
+
+constexpr std::uint64_t MiB = std::uint64_t{1} << 20U, ahead_end = 40 * MiB + 100;
+
+// Returns what is allocated when writes have come to each of the places.
+std::vector<std::uint64_t> taken_ahead(Bench& bench, io::Caching caching, const std::vector<std::uint64_t>& places,
+                                       const ByteRange& part = {0, ahead_end}) {
+  const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, caching);
+  SpaceAhead ahead(bench.desk, *file, part, ahead_end);
+  std::vector<std::uint64_t> taken;
+  for (const std::uint64_t place : places) {
+    TaskGroup tasks(bench.reactor.scope());
+    ahead.reach(place, tasks);
+    bench.reactor.run(tasks, bench.interrupted);
+    taken.push_back(bench.store.allocated_bytes());
+  }
+  EXPECT_EQ(ahead.has_taken(), taken.back() > 0);
+  return taken;
+}
+
+TEST(SpaceAhead, IsTakenInStepsUpToTheEnd) {
+  constexpr io::Caching direct = io::Caching::direct_if_possible;
+  const std::uint64_t end = round_up(ahead_end, page_bytes);
+  Bench bench;
+  EXPECT_THAT(taken_ahead(bench, direct, {0, 7 * MiB, 9 * MiB, 24 * MiB, 25 * MiB, 39 * MiB}),
+              testing::ElementsAre(16 * MiB, 16 * MiB, 32 * MiB, 32 * MiB, end, end));
+  Bench late;
+  EXPECT_THAT(taken_ahead(late, direct, {24 * MiB, 33 * MiB}, {24 * MiB, ahead_end}),
+              testing::ElementsAre(16 * MiB, end - 24 * MiB));
+}
+
+TEST(SpaceAhead, IsNotTakenWhereItGainsNothingOrOthersMayLackIt) {
+  constexpr io::Caching direct = io::Caching::direct_if_possible;
+  Bench cached, few, full({}, 1, ahead_end - 5000);
+  EXPECT_THAT(taken_ahead(cached, io::Caching::buffered, {0}), testing::ElementsAre(0));
+  EXPECT_THAT(taken_ahead(few, direct, {0}, {0, 15 * MiB}), testing::ElementsAre(0));
+  EXPECT_THAT(taken_ahead(full, direct, {0, 16 * MiB}), testing::ElementsAre(0, 0));
+}
+
+// Where one run is left its rows go out in pieces, which are compared as single rows are: behind each other, and at their
+// borders.
+TEST(RowsOfOneRun, AreRefusedWhereverTheyAreOutOfOrder) {
+  constexpr std::size_t rows = 20'000;
+  for (const std::string rest : {"", " behind what a window holds"}) {
+    for (const std::size_t wrong : {std::size_t{0}, std::size_t{1}, rows / 3, rows - 2, rows}) {
+      Bench bench;
+      std::vector<std::string> run;
+      for (std::size_t i = 0; i < rows; ++i) run.push_back(std::to_string(100'000 + i) + rest);
+      if (wrong < rows) std::swap(run[wrong], run[wrong + 1]);
+      std::string text;
+      for (const std::string& row : run) text += row + '\n';
+      std::vector<MergeInput> inputs = bench.store_runs({run, {}});
+      const io::FilePtr file = bench.store.create_named("/disk/out", io::Role::output, io::Caching::direct_if_possible);
+      BorderPages pages(bench.memory, *file, {}, text.size());
+      PartSink sink(bench.tools(), *file, pages, {0, text.size()}, true);
+      MergeLines merge(bench.tools(), {}, inputs, 2);
+      if (wrong < rows) {
+        EXPECT_THROW(bench.run(merge.merge_to(sink, "")), VerificationError) << wrong << rest;
+        continue;
+      }
+      bench.run(merge.merge_to(sink, ""));
+      bench.store.set_size(*file, text.size());
+      EXPECT_EQ(bench.store.contents("/disk/out"), text);
+      EXPECT_EQ(merge.merged().out.count, rows);
+      EXPECT_EQ(merge.merged().longest, 7 + rest.size());
+    }
+  }
 }
 
 std::string random_words(Random& random) {

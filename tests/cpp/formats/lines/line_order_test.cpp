@@ -105,6 +105,27 @@ TEST_P(LineWindows, NeverContradictTheComparison) {
   expect_windows_to_agree(order, random_fields);
 }
 
+// A row whose end and window show at once has those that are found one after the other; what follows it is no part of it.
+TEST_P(LineWindows, ShowWhereARowEndsWhereTheyHoldAllOfIt) {
+  const LineOrder order(order_of_words(GetParam()));
+  Random random(3);
+  std::size_t shown = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string line = random.below(4) == 0 ? std::to_string(random.below(1'000'000'000)) : random_line(random);
+    const std::string next = random.coin() ? "\n1\n" : " 7\n";
+    const std::string text = line + '\n' + next + std::string(line_slack_bytes, '\n');
+    records::KeyWindow window{};
+    ASSERT_EQ(order.plain_row_end(text.data(), text.data() + line.size(), window), nullptr) << line;
+    const char* const end = order.plain_row_end(text.data(), text.data() + line.size() + 1, window);
+    if (end == nullptr) continue;
+    ++shown;
+    ASSERT_EQ(static_cast<std::size_t>(end - text.data()), line.size()) << line;
+    ASSERT_EQ(order_of(window, order.window(line)), 0) << line;
+  }
+  const std::string first = GetParam().empty() ? "" : GetParam().front();
+  if (first.empty() || first == "-n" || first == "-r") EXPECT_GT(shown, 500U);
+}
+
 // `text` is the lines, each with its end.
 void expect_sorted_as_by_comparing(const LineOrder& order, std::vector<std::string> lines, const std::string& text) {
   MemoryBudget memory(8 << 20U);
