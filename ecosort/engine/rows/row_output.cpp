@@ -34,8 +34,7 @@ Task<void> RowOutput::merge(MergeParts& parts) {
 Task<void> RowOutput::complete() {
   if (packed_) co_await packed_->finish();
   if (split_) co_await split_->finish();
-  if (!split_ && !file_->facts().is_stream && (packed_ || sink_->is_padded()))
-    bench_.storage.set_size(*file_, file_bytes());
+  if (!split_ && !file_->facts().is_stream && (packed_ || sink_->is_padded())) bench_.storage.set_size(*file_, file_bytes());
 }
 
 void RowOutput::report_to(LinesReport& report) const {

@@ -21,7 +21,8 @@ struct ByteRange {
   [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
 };
 
-// Takes the space of one part of an output, whose writes follow each other. Coordinator only; must outlive the tasks that it spawns.
+// Takes the space of one part of an output, whose writes follow each other. Coordinator only; must outlive the tasks that it
+// spawns.
 class SpaceAhead {
  public:
   // `total`: bytes of the whole output. Nothing is taken for parts of some MB.
