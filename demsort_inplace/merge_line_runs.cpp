@@ -29,12 +29,6 @@ std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std
   return inputs;
 }
 
-std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
-  std::uint64_t bytes = 0;
-  for (const MergeInput& input : inputs) bytes += input.run.bytes;
-  return bytes;
-}
-
 void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sources, const engine::rows::MergedLines& merged) {
   hash::MultisetHash expected;
   for (const std::uint64_t run : sources) expected += bench.done[run].tally.hash;
@@ -50,7 +44,7 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
                       const planner::LinePlan& plan) {
   const std::uint64_t number = bench.done.size();
   std::vector<MergeInput> inputs = inputs_of(bench, sources);
-  const std::uint64_t bytes = bytes_of(inputs);
+  const std::uint64_t bytes = engine::rows::bytes_of(inputs);
   bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 2 * bytes);
   for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], sources[i]);
   bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now

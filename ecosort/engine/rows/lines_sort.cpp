@@ -404,12 +404,6 @@ class RowKernel final : public Kernel {
     return input_size() > job_.plan.run_buffer_bytes ? 2 * input_size() : input_size();
   }
 
-  static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
-    std::uint64_t bytes = 0;
-    for (const MergeInput& input : inputs) bytes += rows::bytes_of(input);
-    return bytes;
-  }
-
   // Plans what the job moves if the lines are short; how many runs they make shows when they are read.
   void plan_job() {
     const std::uint64_t bytes = input_size();

@@ -25,6 +25,12 @@ std::uint64_t bytes_of(const MergeInput& input) {
   return !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
 }
 
+std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const MergeInput& input : inputs) bytes += bytes_of(input);
+  return bytes;
+}
+
 std::uint64_t intermediate_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& runs) {
   const std::size_t fan_in = std::max<std::size_t>(fit_merge(plan, runs, 0).inputs, 2);
   std::vector<std::uint64_t> sizes;

@@ -30,6 +30,7 @@ class MergeGroups {
 
 // Returns the bytes of the rows of a run, or of a file that can be read again.
 [[nodiscard]] std::uint64_t bytes_of(const MergeInput& input);
+[[nodiscard]] std::uint64_t bytes_of(const std::vector<MergeInput>& inputs);
 
 // Returns how many bytes the merges of groups will read, as far as the lengths of lines do not change what fits.
 [[nodiscard]] std::uint64_t intermediate_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& runs);

@@ -273,6 +273,14 @@ bool MergeLines::is_skipped(Text row) {
   return true;
 }
 
+// The last row is in a block of the output as a whole, where no cursor writes.
+[[gnu::always_inline]] inline void MergeLines::row_is_out(Text row) noexcept {
+  last_.text = row;
+  last_.cursor = no_cursor;
+  last_row_ = row.size() + 1;
+  hash_written(row);
+}
+
 // Copies the cursor's line into the block; one that does not fit continues in the next block. Most are copied in one piece of
 // constant size: what lies behind them in the block is overwritten later.
 [[gnu::always_inline]] inline bool MergeLines::emit(const MergeCursor& cursor, char* block, std::size_t capacity) {
@@ -289,11 +297,8 @@ bool MergeLines::is_skipped(Text row) {
     std::memcpy(to, row.data(), lines::copy_step);
   else
     std::memcpy(to, row.data(), size);
-  last_.text = Text(to, size - 1);  // where no cursor writes
-  last_.cursor = no_cursor;
-  hash_written(last_.text);
+  row_is_out(Text(to, size - 1));
   filled_ += size;
-  last_row_ = size;
   return true;
 }
 
@@ -365,16 +370,13 @@ bool MergeLines::copy_rows(MergeCursor& cursor, char* block, std::size_t capacit
     const Text row(to + begin, ends[i] - begin);
     if (last_.is_there && format_.compare(last_.text, row) > 0) out_of_order(&cursor);
     last_.is_there = true;
-    last_.text = row;
-    hash_written(row);
-    last_row_ = row.size() + 1;
+    row_is_out(row);
     merged_.longest = std::max(merged_.longest, last_row_);
     begin += last_row_;
   }
   cursor.line_end = from + copied - 1;
   cursor.at = cursor.line_end + 1 - last_row_;
   last_.window = format_.window(cursor.line(), 0, 0);
-  last_.cursor = no_cursor;
   last_has_chain_ = false;
   filled_ += copied;
   return true;

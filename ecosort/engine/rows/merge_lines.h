@@ -130,6 +130,7 @@ class MergeLines {
     return {row.data() + head, row.size() - head + hashed_end_};
   }
   void hash_written(Text row) noexcept { out_.add(hashed(row, written_head_)); }
+  void row_is_out(Text row) noexcept;
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
   [[nodiscard]] int compare_to_last(MergeCursor& cursor);

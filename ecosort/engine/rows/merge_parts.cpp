@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/rows/merge_groups.h"
 #include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
@@ -115,9 +116,7 @@ Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
       co_return;
     }
   }
-  std::uint64_t bytes = header.size();
-  for (const MergeInput& input : inputs_) bytes += bytes_of(input);
-  sink.expect(bytes);
+  sink.expect(header.size() + bytes_of(inputs_));
   co_await merge_whole(sink, header);
 }
 
