@@ -65,8 +65,8 @@ constexpr std::array<std::string_view, 3> examples{
     "ecosort sort --memory 256MiB in.dat -o sorted.dat    sorts them",
     "ecosort check sorted.dat                             are they in order?"};
 
-// A file opened while standard output or standard error is closed would get its number, and the messages meant for people.
-// What stands in for them cannot be used the way they would be, so that using them fails.
+// A file opened while standard output or standard error is closed would get its number, and the messages meant for people. The
+// stand-ins are open the other way round, so that using them fails.
 void fill_closed_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);

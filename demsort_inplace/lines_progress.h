@@ -16,7 +16,7 @@ void plan_progress(LinesBench& bench);
 // there are twice as many.
 void refine_progress(LinesBench& bench);
 
-// That run formation will still read and write.
+// Bytes that run formation will still read and write.
 [[nodiscard]] std::uint64_t formation_bytes_left(const LinesBench& bench);
 
 }  // namespace ecosort::demsort_inplace

@@ -15,7 +15,7 @@ namespace ecosort::demsort_inplace {
 
 namespace {
 
-// Where the first phase was not complete, the rest of the input is the beginning of what is given back.
+// The rest of the input is the beginning of what is given back if the first phase was not complete.
 bool goes_into_input(const Workbench& bench) { return bench.done.size() < bench.layout.runs(); }
 
 class PutBackKernel : public JobKernel {

@@ -3,8 +3,8 @@
 //   not all lines are in runs   input   | run 0 | run 1 | ... | rest, as it was |     the runs' lines fill the holes of the input
 //   all are                     output  | what was merged | rest of run 0 | rest of run 1 | ... |
 //
-// What a block of a run holds is copied as bytes, once its checksum was looked at. No line is compared, so that nothing in the
-// lines that stops the sort or the merge, however often it is tried, stops this.
+// The bytes of a run's block are copied as they are, once its checksum was compared. No line is compared, so a line that stops
+// the sort or the merge each time does not stop this.
 //
 //   lines written -> result durable -> journal: so many bytes of it, and what of each run is in it -> holes in the runs -> room
 //   for more

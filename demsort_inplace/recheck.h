@@ -1,9 +1,9 @@
 // Reads again what a crash left of the result, before anything more is given up for it.
 //
-// What the journal declared durable is in the output and nowhere else. A byte of it that changes while no one looks would end as
-// a wrong result: the sums of the merge continue from the journal's, not from the file. So a resumption reads these records once
-// more, and compares count, hash and order with the last state of the journal. (What is left of the input has no sum yet, and the
-// runs carry checksums.)
+// Records that the journal declared durable are in the output and nowhere else. A byte of them that changes while no one looks
+// would end as a wrong result: the sums of the merge continue from the journal's, not from the file. So a resumption reads these
+// records once more, and compares count, hash and order with the last state of the journal. (The rest of the input has no sum
+// yet, and the runs carry checksums.)
 #pragma once
 
 #include "demsort_inplace/workbench.h"

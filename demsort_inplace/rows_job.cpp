@@ -121,8 +121,8 @@ void try_to_abandon(const std::string& output, const JobContext& environment) no
   }
 }
 
-// Where the input is refused, the job can never come to its end, and goes: its runs are of no use once the input is another file,
-// and a sort of that is to find the name free.
+// A job whose input is refused can never come to its end, so it is removed: its runs are of no use once the input is another
+// file, and a sort of that file must find the name free.
 template <class Work>
 engine::rows::LinesReport work_on_rows(const std::string& output, engine::rows::LinesJob job, const JobHeader& header,
                                        const JobContext& environment, const Work& work) {

@@ -36,7 +36,7 @@ struct Workbench : JobBench {
   }
   // The length of the file of a run, by the journal: 0 where it does not know the run yet, or it holds nothing any more.
   [[nodiscard]] std::uint64_t durable_run_bytes(std::uint64_t run) const;
-  // That forming the runs from this one on reads and writes.
+  // Bytes that are read and written to form the runs from this one on.
   [[nodiscard]] std::uint64_t formation_bytes(std::uint64_t first_run) const;
 
   const Layout& layout;

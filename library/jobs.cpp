@@ -86,7 +86,7 @@ Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedR
   return report_of(demsort_inplace::prepare::run_prepared(std::move(prepared), on), request.format());
 }
 
-// Where there is nothing to sort, FILE stays as it is; a sort of another kind makes the output.
+// FILE stays as it is if there is nothing to sort; a sort of another kind makes the output.
 template <class Prepare>
 std::optional<Report> sort_as_job(const Request& request, const Attendance& attendance, const Prepare& prepare) {
   auto storage = std::make_unique<io::PosixStorage>();

@@ -22,7 +22,7 @@ DURATIONS = BUILD / "test-durations.tsv"
 # The tests start Python a thousand times: what it compiles is kept, whatever the environment of who runs them says.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Where it has several, a thread of numpy spins for 25 ms of every start.
+# With several threads numpy spins for 25 ms of every start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

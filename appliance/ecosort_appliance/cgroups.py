@@ -1,6 +1,6 @@
 """A control group for each job: a bound for its memory, low weights for processor and drives. Version 2 or version 1.
 
-What cannot be had is returned as notes for the job's log; nice then serves instead, and ionice in any case.
+Notes for the job's log name what the machine lacks; nice then serves instead, and ionice in any case.
 """
 
 from __future__ import annotations

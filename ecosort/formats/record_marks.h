@@ -3,8 +3,8 @@
 //   input, output   From a | body | body | From b | body |
 //   in memory       From a | body | body 0 From b | body 0       a mark, NUL, is in the place of the last newline of a record
 //
-// Where a record ends shows only in what follows it, which is elsewhere once rows have moved. So ends are marked as rows come in,
-// and what writes an output file takes the marks away. Between the two these rows are lines that end with NUL.
+// Only what follows a record shows where it ends, and that is elsewhere once rows have moved. So ends are marked as rows come in,
+// and the writer of an output file takes the marks away. Between the two these rows are lines that end with NUL.
 #pragma once
 
 #include <cstddef>

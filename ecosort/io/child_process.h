@@ -22,8 +22,8 @@ struct ChildEnd {
 };
 
 // It leads a process group of its own: a signal to it reaches what it started, and Ctrl-C reaches us alone, who end it in order.
-// Of our descriptors it has those given, as 0 and 1, and standard error; no signal is blocked, and those that the library's users
-// ignore for themselves (SIGPIPE, SIGXFSZ) have their usual effect. SIGCHLD must not be ignored. Not thread-safe.
+// It has only these of our descriptors: those given, as 0 and 1, and standard error. No signal is blocked, and those that the
+// library's users ignore for themselves (SIGPIPE, SIGXFSZ) have their usual effect. SIGCHLD must not be ignored. Not thread-safe.
 class ChildProcess {
  public:
   // IoError with the system's reason, such as ENOENT, where it cannot be run. `input` and `output`: 3 or above.

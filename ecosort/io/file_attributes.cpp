@@ -86,7 +86,7 @@ struct Permissions {
   return state;
 }
 
-// Where the mount decides about owners and modes (vfat, exFAT, some of FUSE) even the owner that a file has cannot be set.
+// Even the owner that a file has cannot be set if the mount decides about owners and modes (vfat, exFAT, some of FUSE).
 [[nodiscard]] Permissions keep_owner(int fd, const std::string& path, const struct stat& wanted, Losses& losses) {
   mode_t mode = wanted.st_mode & 07777;
   if (::fchown(fd, wanted.st_uid, wanted.st_gid) == 0) return {mode, true};

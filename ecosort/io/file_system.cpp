@@ -16,8 +16,7 @@ namespace ecosort::io {
 
 namespace {
 
-// Where files have a device number that no mount shows (btrfs: one for each subvolume; overlays), the kernel still knows the
-// type.
+// The kernel knows the type even of files whose device number no mount shows (btrfs: one for each subvolume; overlays).
 std::string type_by_number(const std::string& path) {
   struct Named {
     std::uint32_t number;

@@ -4,8 +4,8 @@
 // is for a box that is to stay cool or to serve others: one thread for each core, however many CPUs (siblings of SMT) it shows,
 // and none for cores with less than half the capacity of the fastest, as the small ones of Arm's big.LITTLE.
 //
-// Which cores share a cache (topology/cluster_cpus) or are small (/sys/devices/cpu_atom/cpus of Intel's hybrids) does not decide:
-// the small cores of these have more than half of the capacity, and four in a cluster sort four times as much as one.
+// Two things do not decide: the cores that share a cache (topology/cluster_cpus), because four in a cluster sort four times as
+// much as one, and the small cores of Intel's hybrids (/sys/devices/cpu_atom/cpus), which have more than half of the capacity.
 #pragma once
 
 #include <string>

@@ -8,8 +8,8 @@ time outside is taken away:
            |<----------------- energy --------------------->|
     joules = energy(T0, T1) - idle before * (B - T0) - idle after * (T1 - E)
 
-Where each end lies between two values then makes no bias; what it leaves unknown is in the uncertainty. The idle power is that of
-the readings before T0 and after T1, next to the run, and is carried with its own uncertainty.
+The place of each end between two values then makes no bias; the uncertainty includes what remains unknown. The idle power is that
+of the readings before T0 and after T1, next to the run, and is carried with its own uncertainty.
 """
 
 from __future__ import annotations

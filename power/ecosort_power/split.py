@@ -48,7 +48,7 @@ def split(
 ) -> list[PhaseEnergy]:
     """Energy per phase name. The phases that have a number and the rest add up to the total.
 
-    Of counter and power the one with more values splits; it is scaled to the total, which the counter gives if there is one.
+    The one of counter and power that has more values splits; it is scaled to the total, which the counter gives if there is one.
     """
     if not spans:
         return []

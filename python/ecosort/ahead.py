@@ -37,7 +37,7 @@ def ahead(source: Iterator[Item]) -> Generator[Item, None, None]:
 class Behind(Generic[Item]):
     """Does `work` on what it is given, in the order of giving: on one item while the next one is made.
 
-    What the work raises is raised by the next `give`, or by the end of the `with` block, which waits for the work on the last
+    An error of the work is raised by the next `give`, or by the end of the `with` block, which waits for the work on the last
     item. After an error nothing more is worked on.
     """
 

@@ -22,9 +22,9 @@ from ecosort.words import Path, path_word
 def sort_array_file(array: Any, dst: Path | None, by: Names | None, ascending: Directions, told: dict[str, Any]) -> Report:
     """Sorts an np.memmap or the .npy file of this path, by fields, into the file `dst`, or in place. `told` are checked options.
 
-    What is in the file before the array (the header of an .npy file, np.memmap(offset=...)) is before the sorted one, too, so
-    that `dst` is opened as the array was. The memmap is flushed first. In place the file must hold nothing but the array, and the
-    memmap must be of mode 'r'. It still shows the file that was there before: open it anew.
+    The bytes before the array (the header of an .npy file, np.memmap(offset=...)) are before the sorted one, too, so that `dst`
+    is opened as the array was. The memmap is flushed first. In place the file must hold nothing but the array, and the memmap
+    must be of mode 'r'. It still shows the file that was there before: open it anew.
     """
     file = array_file(array)
     told = told | {"by": keys_of(file.dtype, by, ascending), "record_size": file.dtype.itemsize}

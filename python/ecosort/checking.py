@@ -40,7 +40,7 @@ class OrderReport:
 def check(src: Path, options: Options | None = None, **more: Any) -> OrderReport:
     """Returns whether the file `src` is in the order that a sort with these options makes: those of its rows, `by`, `unique`.
 
-    Of options of sort() that say nothing about rows and their order it takes format, decompress, memory and cancel. Parquet:
+    It takes the options of sort() that describe rows and their order, and format, decompress, memory and cancel. Parquet:
     check_table(). Thread-safety: as of sort(). Raises BadInput, IoFailed, Cancelled.
 
     >>> from pathlib import Path

@@ -1,6 +1,6 @@
 """Python's values as bytes that compare as the values do, and any bytes as a line of text that compares as they do.
 
-What ordered() gives is never the beginning of what it gives for another value, so that such bytes can follow one another.
+The bytes of ordered() are never the beginning of those of another value, so they can follow one another.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 // A fault is addressed by (role, operation, n-th): the global order of asynchronous operations is not reproducible, the order
 // within one role and operation nearly is.
 //
-// As text: ROLE:OPERATION:N:EFFECT[:once|persistent], several separated by commas, e.g. "run:write:3:ENOSPC",
+// Its text is ROLE:OPERATION:N:EFFECT[:once|persistent], several separated by commas, e.g. "run:write:3:ENOSPC",
 // "input:read:1:short=1000:persistent", "output:rename:1:SIGKILL", "output:write:2:swap=100". EFFECT is the name of an errno; the
 // name of a signal, which is raised before the operation is done as usual; or, for reads and writes, `short=N` (a count of at
 // most N bytes), `zero`, or an alteration (see below). `persistent` means this and every later one; `once` is the default.

@@ -9,8 +9,8 @@
 //   rows.csv  a table of that size (numbered_rows.h), likewise
 //   stats     what was moved, and what the files in DIRECTORY take, as JSON
 //
-// What is written is made again from the numbers and compared before its bytes are dropped; what is no record is kept as it is.
-// All is gone when the process ends, so that there is nothing to sync: not for power cuts.
+// Records that are written are made again from the numbers and compared before their bytes are dropped; other bytes are kept as
+// they are. All is gone when the process ends, so there is nothing to sync: not for power cuts.
 #define FUSE_USE_VERSION 35
 #include <fcntl.h>
 #include <fuse3/fuse.h>

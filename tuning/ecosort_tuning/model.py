@@ -1,6 +1,6 @@
 """Models of time, processor and energy: fitted to measured runs by least squares of the relative errors. Pure.
 
-What they say of a plan is what `ecosort plan --profile` predicts (ecosort/planner/predict.cpp); a test holds the terms together.
+Their estimates are those of `ecosort plan --profile` (ecosort/planner/predict.cpp); a test holds the terms together.
 
 Coefficients are physical and therefore never negative: one that comes out below zero is set to zero and the rest fitted again. A
 coefficient that the runs cannot separate from the others, or that explains little, is left at zero (CPU) or refused (energy,

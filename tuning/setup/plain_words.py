@@ -41,7 +41,7 @@ DROPPED = {
     r"granules?": "run block",
     r"tellers?|desks?": "input-output queue, backend",
 }
-# Where such a word is the usual one, or a name. No more than a dozen.
+# Phrases in which such a word is the usual one, or a name. No more than a dozen.
 USUAL = re.compile(
     r"as far as (?:we|one|anyone) can tell"
     r"|\bwish TEXT"  # a column of the queue's database
@@ -128,8 +128,9 @@ def first_sentence(text: str) -> str:
 
 
 def is_fragment(passage: Passage) -> bool:
-    return passage.kind in ("comment", "trailing", "docstring") and bool(
-        FRAGMENT.match(first_sentence(passage.text.strip()) + ".")
+    """Returns whether one of its paragraphs begins as a fragment does."""
+    return passage.kind in ("comment", "trailing", "docstring") and any(
+        FRAGMENT.match(first_sentence(paragraph.strip()) + ".") for paragraph in passage.text.split("\n\n")
     )
 
 

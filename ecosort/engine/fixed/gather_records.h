@@ -4,8 +4,8 @@
 //   index    | key, checksum of what was read | ...       2. sorted by key
 //   output   | record | record | record |                 3. each record is read once, from where it lies, many at a time
 //
-// What was read of a record before is compared when the whole of it comes, and each place is read once: so the output has every
-// record of the input, as it was when its key was read.
+// The part of a record that was read before is compared when the whole of it comes, and each place is read once: so the output
+// has every record of the input, as it was when its key was read.
 #pragma once
 
 #include <cstddef>

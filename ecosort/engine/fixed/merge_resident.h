@@ -1,7 +1,7 @@
 // The merge of runs that never left memory: the second half of a one-pass sort.
 //
-// Which records of each run belong to an output block is known before anything is merged, by multisequence selection on the
-// sorted indexes. So the blocks come into being independently of each other, a thread for each: the slices of the indexes that
+// Multisequence selection on the sorted indexes finds, before anything is merged, the records of each run that belong to an
+// output block. So the blocks come into being independently of each other, a thread for each: the slices of the indexes that
 // belong to it are put one after the other and sorted (stable, so that equal keys stay in input order), and their records are
 // gathered from the run buffers right into the output block. Each record is copied once. Blocks are written in order.
 #pragma once

@@ -2,8 +2,8 @@
 //
 //   file    ...| piece | piece | piece | ...     whole records; of each piece the checksum is kept from when it was read
 //
-// What is read again must be what was read before: a merge does not bear records out of order, and a stored run has checksums,
-// too.
+// The bytes that are read again must be those that were read before: a merge does not bear records out of order, and a stored run
+// has checksums, too.
 #pragma once
 
 #include <cstddef>

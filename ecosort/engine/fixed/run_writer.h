@@ -3,7 +3,7 @@
 //   write block   | run block | run block | run block |     as they are: each in its place
 //                 | packed | packed | as it is |            packed: one behind the other
 //
-// Where packed blocks lie depends on all before them, so that write blocks of a run are written in their order; they are packed
+// The place of a packed block depends on all before it, so the write blocks of a run are written in their order; they are packed
 // side by side. The first run block decides how.
 #pragma once
 

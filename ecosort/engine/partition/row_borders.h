@@ -1,8 +1,7 @@
 // Finds in a file where rows begin: that is what a range of bytes comes to.
 //
-// Of rows without quotes and escapes the byte in front of a place shows it. Where quotes may hold the ends of rows, whether one
-// is open depends on all bytes from a place on where none is: then they are counted, so that everything in front of the last
-// place is read.
+// The byte in front of a place shows it if rows have no quotes and escapes. If quotes may hold the ends of rows, all quotes are
+// counted from a place on where none is open, so everything in front of the last place is read.
 #pragma once
 
 #include <cstdint>

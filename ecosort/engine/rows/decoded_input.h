@@ -2,7 +2,7 @@
 //
 //   file | chunk | chunk | chunk ...      one is decoded in the thread pool while the next one is read
 //
-// What a stream holds shows in its first bytes: one that is not compressed is passed on as it is.
+// The first bytes of a stream show its format: one that is not compressed is passed on as it is.
 #pragma once
 
 #include <cstddef>

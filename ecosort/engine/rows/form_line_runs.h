@@ -2,8 +2,8 @@
 //
 //   read | index (read_lines) -> sort the index -> drop lines of groups (-u) -> gather into blocks -> write
 //
-// What came in order is not sorted, and not stored where it can be read again: such rows become a run that lies in its input
-// (RowsInInput), and where it goes on in the next buffer the same run grows.
+// Rows that came in order are not sorted, nor stored if they can be read again: they become a run that lies in its input
+// (RowsInInput), and if it continues in the next buffer the same run grows.
 //
 //   buffer   | goes on the run before | sorted and stored | a run in the input, or sorted with the rest where it is short |
 //

@@ -318,7 +318,7 @@ class RowKernel final : public Kernel {
             .limit = job_.limit.value_or(UINT64_MAX)};
   }
 
-  // Where the end of a group decides, only the last merge sees it.
+  // Only the last merge sees the end of a group, so the others keep all rows where this end decides.
   [[nodiscard]] MergeTerms terms_of_group() const {
     MergeTerms all = terms();
     if (all.groups.is_decided_at_end()) all.groups = {};

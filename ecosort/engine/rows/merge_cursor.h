@@ -36,8 +36,8 @@ struct MergeInput {
 
 // Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.
 //
-// What every row of a merge looks at is one cache line: hundreds of cursors take turns at random, and the first-level cache holds
-// 512 lines, those of the rows themselves included.
+// One cache line has all that every row of a merge needs: hundreds of cursors take turns at random, and the first-level cache
+// holds 512 lines, those of the rows themselves included.
 struct alignas(64) MergeCursor {
   const char* at = nullptr;  // the line
   const char* line_end = nullptr;

@@ -2,17 +2,17 @@
 // 2023): in how many pieces of 11 bytes a row agrees with the one that went out last, its base, and the next piece, as one
 // number.
 //
-// Where other keys go before the row, the first window, which may hold them all, is one piece more, in front of those of the row:
+// If other keys go before the row, the first window, which may hold them all, is one piece more, in front of those of the row:
 //
 //   keyed row | window of the keys before | piece of the row | piece of the row | ...
 //
 // Rows agree in it only if it holds all of these keys; so where it does not, rows with equal ones are compared whole. Behind keys
 // that are no rows the pieces are windows of them (merge_tree.h).
 //
-// Of two rows behind the same base the one with the smaller code comes first, and the other one's code holds behind it, too. So
-// only rows with equal codes are looked at, from behind what they are known to share, and the one that loses gets the code of
-// where they differ: a merge looks at no byte of a common beginning twice. Pieces make that exact: they begin at the same places
-// in all rows. Rows end with their terminator and have line_slack_bytes behind it.
+// Two rows behind the same base are in the order of their codes, and the larger code holds behind the other row, too. So only
+// rows with equal codes are looked at, from behind what they are known to share, and the one that loses gets the code of where
+// they differ: a merge looks at no byte of a common beginning twice. Pieces make that exact: they begin at the same places in all
+// rows. Rows end with their terminator and have line_slack_bytes behind it.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ inline constexpr std::uint64_t most_pieces = (1U << pieces_bits) - 1;
 // The keys of a row whose code begins with their window.
 struct RowKeys {
   records::KeyWindow window{};
-  // Where the last key is the row, of the keys before it: rows that agree in so many bytes have the same, and rows with this
+  // For rows whose last key is the row, of the keys before it: rows that agree in so many bytes have the same, and rows with this
   // window differ in the row alone.
   std::size_t bytes = SIZE_MAX;
   bool are_all = false;

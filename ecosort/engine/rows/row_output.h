@@ -1,4 +1,4 @@
-// Where the rows of a sort go: one file as it is, one that is compressed, or several.
+// The output of a sort of rows: one file as it is, one that is compressed, or several.
 #pragma once
 
 #include <cstdint>

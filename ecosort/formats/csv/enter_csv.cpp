@@ -17,14 +17,14 @@
 namespace ecosort::csv {
 namespace {
 
-// Where a stretch has anything but regular rows, its lines are looked at one by one:
+// The lines of a stretch that has anything but regular rows are looked at one by one:
 //
 //   a line that begins as a comment     is left out, whatever quotes it has
 //   a line without anything in it       is left out where bad rows are
 //   a row with a misplaced quote        ends with its line; where bad rows are left out, the next line is a row again
 //   a row that has another fault        is left out as a whole, or ends the sort
 //
-// What a line is depends on the lines before it in the file alone: never on where batches and parts end. A batch is cut by
+// The kind of a line depends on the lines before it in the file alone: never on where batches and parts end. A batch is cut by
 // counting quotes, which is wrong behind a line with an odd number of them that was left out: then the part ends there, and the
 // rest of the batch is cut anew.
 class Framer {

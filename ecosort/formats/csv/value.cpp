@@ -24,7 +24,7 @@ char unescaped(char c) noexcept {
   }
 }
 
-// Where the next quote or escape is, or the end.
+// Returns where the next quote or escape is, or the end.
 std::size_t next_mark(Text text, std::size_t at, Dialect dialect) noexcept {
   if (!dialect.escape) return std::min(text.find(*dialect.quote, at), text.size());
   while (at < text.size() && text[at] != dialect.quote && text[at] != *dialect.escape) ++at;

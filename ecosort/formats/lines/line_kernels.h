@@ -1,7 +1,7 @@
 // The loops over the bytes of lines, a variant of each for every instruction set. All variants give the same values.
 //
-// What they avoid are branches that no one can predict: where a line of 60 to 140 bytes ends is found, and the line copied or
-// hashed, without one. The C library's memchr and memcpy decide by the length, which costs more than the bytes do.
+// They avoid branches that no one can predict: the end of a line of 60 to 140 bytes is found, and the line copied or hashed,
+// without one. The C library's memchr and memcpy decide by the length, which costs more than the bytes do.
 #pragma once
 
 #include <cstddef>

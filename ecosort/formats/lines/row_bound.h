@@ -1,6 +1,6 @@
-// Where the order of rows is cut (`--limit`): as many rows as are wanted come no later than this row, and before it in the input.
-// So a row that is read afterwards and does not come before it can be dropped. Mostly the windows show that, before anything of
-// the row is kept.
+// The row at which the order is cut (`--limit`): as many rows as are wanted come no later than this row, and before it in the
+// input. So a row that is read afterwards and does not come before it can be dropped. Mostly the windows show that, before
+// anything of the row is kept.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Rows in the order of random keys (random_keys.h). The rows themselves are those of another format, or paragraphs, or records of
 // a fixed size; no one looks into them for their order.
 //
-// Where a run is formed the key of a row is in its entry of the index. A run on a drive has it in front of the row, with the
+// While a run is formed the key of a row is in its entry of the index. A run on a drive has it in front of the row, with the
 // row's size, so that a merge finds the next row without a look at this one:
 //
 //   run   | key, size: 16 bytes | row with its end | key, size | row ...

@@ -1,7 +1,7 @@
 """Leads a job from its plan to its commit: (fetch ->) sample -> split -> partition -> reduce -> commit.
 
-Whatever ends this process, the journal says what was done, and jobs.resume_job() continues. What is done is not done again,
-unless a slice is not there any more or is not what it was: then the task that wrote it runs again.
+The journal says what was done, whatever ends this process, and jobs.resume_job() continues. A task that is done is not done
+again, unless a slice that it wrote is missing or has changed.
 
     OUTPUT.ecosort/journal          what was planned, begun and done
     OUTPUT.ecosort/samples/         samples of ranges, splitters

@@ -48,7 +48,7 @@ def _children_cpu_s() -> float:
 def run_request(request: Request, command: Sequence[str] = ("run",)) -> dict[str, Any]:
     """Does a request by this command, and returns the report of `ecosort run`; others have none. Raises what went wrong.
 
-    What goes to standard output goes nowhere.
+    Standard output is discarded.
     """
     return Sort(request, command=command, has_stats=command[0] == "run").stats()
 

@@ -1,7 +1,7 @@
 """Reads inputs behind http(s) and s3: how large they are, whether they are still the same, and ranges of their bytes.
 
-What is read is of one version of the object: its tag (ETag, else the time of its last change) is sent with each request, and a
-server that has another version by now answers otherwise. Where a server sends no tag, the size must be the same.
+All bytes are of one version of the object: its tag (ETag, else the time of its last change) is sent with each request, and a
+server that has another version by now answers otherwise. If a server sends no tag, the size must be the same.
 """
 
 from __future__ import annotations

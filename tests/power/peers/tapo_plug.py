@@ -1,9 +1,9 @@
 """A plug of the newer kind, as Tapo plugs are: KLAP over HTTP in its second version (two handshakes over the account, then AES),
 and its methods inside.
 
-What both sides compute: a = SHA-256(SHA-1(name) + SHA-1(password)); of the two seeds s and r of 16 bytes the proofs
-SHA-256(s + r + a) of the plug and SHA-256(r + s + a) of the client; with t = s + r + a the key SHA-256("lsk" + t)[:16], the
-signing key SHA-256("ldk" + t)[:28] and the vector SHA-256("iv" + t), whose last four bytes are the first number of a message.
+Both sides compute: a = SHA-256(SHA-1(name) + SHA-1(password)); of the two seeds s and r of 16 bytes the proofs SHA-256(s + r + a)
+of the plug and SHA-256(r + s + a) of the client; with t = s + r + a the key SHA-256("lsk" + t)[:16], the signing key
+SHA-256("ldk" + t)[:28] and the vector SHA-256("iv" + t), whose last four bytes are the first number of a message.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ class Slot:
 def schedule(quotas: dict[str, int]) -> list[Slot]:
     """All runs, interleaved, contenders with fewer rounds spread evenly.
 
-    Who begins a round changes, and every second round of the same contenders runs backwards, so that no one always follows the
-    same one: what a drive has just written can slow down the next.
+    A different contender begins each round, and every second round of the same contenders runs backwards, so that no one always
+    follows the same one: what a drive has just written can slow down the next.
     """
     rounds = max(quotas.values(), default=0)
     seen: Counter[tuple[str, ...]] = Counter()

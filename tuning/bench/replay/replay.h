@@ -1,7 +1,7 @@
 // Replays the requests of a trace through the same backends, files and system calls as the sort, without its computing.
 //
-// What it takes is the floor that no sort with these requests can go below on this drive at this moment. A drive that shares
-// caches with the processors serves a few buffers faster than memory that is larger than the caches, which a sort needs: with
+// Its time is the floor that no sort with these requests can go below on this drive at this moment. A drive that shares caches
+// with the processors serves a few buffers faster than memory that is larger than the caches, which a sort needs: with
 // `memory_bytes` the replay uses as much.
 #pragma once
 

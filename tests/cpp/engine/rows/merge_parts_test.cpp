@@ -344,7 +344,7 @@ TEST(SpaceAhead, IsNotTakenWhereItGainsNothingOrOthersMayLackIt) {
   EXPECT_THAT(taken_ahead(full, direct, {0, 16 * MiB}), testing::ElementsAre(0, 0));
 }
 
-// Where one run is left its rows go out in pieces, which are compared as single rows are: behind each other, and at their
+// The rows of the last run that is left go out in pieces, which are compared as single rows are: behind each other, and at their
 // borders.
 TEST(RowsOfOneRun, AreRefusedWhereverTheyAreOutOfOrder) {
   constexpr std::size_t rows = 20'000;
