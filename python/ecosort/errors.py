@@ -104,8 +104,14 @@ def from_program(
 ) -> EcoSortError:
     """The error of a program that ended with `exit_code`, said `said`, and `told` the same as JSON (None: it could not).
 
-    `places` that it writes to, and which argument names each of them.
+    `places` that it writes to, and which argument names each of them. A code below 0 or above 128 is a signal.
     """
+    if exit_code < 0 or exit_code > 128:
+        number = -exit_code if exit_code < 0 else exit_code - 128
+        killed = EcoSortError(f"the program was ended by signal {number}" + (f": {said}" if said else ""))
+        killed.exit_code = exit_code
+        return killed
+    said = said or f"the program ended with exit code {exit_code} and said nothing"
     for typed, called in _ADVICE.items():
         if said.endswith(typed):
             said = said.removesuffix(typed) + called

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort.errors import EcoSortError
+from ecosort.errors import EcoSortError, from_program
 from ecosort.program import find_program
 
 _INSIDE = Path(__file__).with_name("manual.json")
@@ -64,7 +64,10 @@ def _asked() -> bytes:
     words = [str(find_program()), "manual", "json"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode != 0:
-        raise EcoSortError(f"'{' '.join(words)}' ended with {done.returncode} and did not say which options there are")
+        said = done.stderr.decode(errors="replace").strip().removeprefix("ecosort: ")
+        raise EcoSortError(
+            f"'{' '.join(words)}' does not say which options there are: {from_program(done.returncode, said, None)}"
+        )
     return done.stdout
 
 

@@ -182,12 +182,8 @@ class Sort:
             self._progress(progress_from(told))
 
     def _failure(self, code: int) -> EcoSortError:
-        if code < 0 or code > 128:
-            number = -code if code < 0 else code - 128
-            error = EcoSortError(f"the program was ended by signal {number}" + (f": {self._said[0]}" if self._said else ""))
-            error.exit_code = code
-            return error
-        said = " ".join(self._said) or f"the program ended with exit code {code} and said nothing"
+        is_killed = code < 0 or code > 128  # what was said last may be half of a line
+        said = " ".join(self._said[:1] if is_killed else self._said)
         for prefix in _PREFIXES:
             said = said.removeprefix(prefix)
         if self._error:  # without what to do about it on a command line

@@ -173,6 +173,7 @@ def agrees(stored: Outcome, fresh: Outcome) -> bool:
     return abs(stored.coverage - fresh.coverage) <= off and same
 
 
+@pytest.mark.timeout(3600 if SOAK else 300)
 def test_the_committed_results_are_those_of_this_program() -> None:
     """A part of the sweep again, with other random numbers; all of it in the long tests."""
     results = table.load(RESULTS)

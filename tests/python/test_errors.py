@@ -211,6 +211,13 @@ def test_exit_codes_say_what_json_does_not() -> None:
     assert type(from_program(2, "a line", told)) is VerificationFailed  # as `ecosort lines` ends
 
 
+def test_a_program_that_is_killed_or_silent_is_named_so() -> None:
+    """It may have written the JSON of a success before it was killed, and no line."""
+    assert str(from_program(-9, "", {"schema": "ecosort.partition-plan/1"})) == "the program was ended by signal 9"
+    assert str(from_program(137, "half a li", None)) == "the program was ended by signal 9: half a li"
+    assert str(from_program(2, "", None)) == "the program ended with exit code 2 and said nothing"
+
+
 # --- the program -------------------------------------------------------------------------------------------------------
 
 
