@@ -113,16 +113,16 @@ void check_records(const FileWord& file, const CheckOptions& options, Findings& 
       file.name, {.compute_threads = options.threads, .caching = file.caching},
       [&](std::uint64_t index, std::span<const std::byte> block) {
         if (index == 0)
-          looks_generated =
-              block.size() >= sortbenchmark::gensort_record_bytes && sortbenchmark::looks_generated(block.data());
+          looks_generated = block.size() >= sortbenchmark::gensort_record_bytes && sortbenchmark::looks_generated(block.data());
         order.add(index,
                   sortbenchmark::summarize(block.data(), block.size() / sortbenchmark::gensort_record_bytes, options.key_case));
         done.add_bytes(block.size());
       });
   if (size_bytes % sortbenchmark::gensort_record_bytes != 0)
-    throw Error(ExitCode::not_in_order,
-                fmt::format("partial record found at end{}",
-                            looks_generated ? "" : "; for text: ecosort check lines, csv or jsonl, with the options of the sort"));
+    throw Error(
+        ExitCode::not_in_order,
+        fmt::format("partial record found at end{}",
+                    looks_generated ? "" : "; for text: ecosort check lines, csv or jsonl, with the options of the sort"));
 }
 
 void check_summaries(const FileWord& file, Findings& findings) {

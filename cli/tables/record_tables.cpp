@@ -13,16 +13,19 @@ namespace ecosort::cli {
 namespace {
 
 // Words of the commands for text.
-constexpr std::string_view key_advice = "a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort lines, csv, jsonl",
-                           text_advice = "text is sorted by ecosort lines, csv or jsonl",
-                           merge_advice = "tables are merged by ecosort csv --merge, JSON lines by ecosort jsonl --merge";
-constexpr HabitRow habits_of_sort[] = {{"-k", key_advice},       {"--by", key_advice},    {"-n", text_advice}, {"-t", text_advice},
-                                       {"--delimiter", text_advice}, {"--header", text_advice}, {"--lines", text_advice},
-                                       {"--csv", text_advice},   {"--jsonl", text_advice}};
-constexpr HabitRow habits_of_merge[] = {{"--by", merge_advice},
-                                        {"--csv", merge_advice},
-                                        {"--jsonl", merge_advice},
-                                        {"-k", "a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort merge --lines"}};
+constexpr std::string_view record_key_advice =
+                               "a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort lines, csv, jsonl",
+                           record_text_advice = "text is sorted by ecosort lines, csv or jsonl",
+                           record_merge_advice = "tables are merged by ecosort csv --merge, JSON lines by ecosort jsonl --merge";
+constexpr HabitRow habits_with_records[] = {
+    {"-k", record_key_advice},       {"--by", record_key_advice},         {"-n", record_text_advice},
+    {"-t", record_text_advice},      {"--delimiter", record_text_advice}, {"--header", record_text_advice},
+    {"--lines", record_text_advice}, {"--csv", record_text_advice},       {"--jsonl", record_text_advice}};
+constexpr HabitRow habits_with_sorted_records[] = {
+    {"--by", record_merge_advice},
+    {"--csv", record_merge_advice},
+    {"--jsonl", record_merge_advice},
+    {"-k", "a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort merge --lines"}};
 
 // Types that share a text are on one line.
 std::string key_types() {
@@ -320,7 +323,7 @@ CommandTable merge_table() {
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
           .ending = "",
           .exit_status = sort_codes(),
-          .habits = habits_of_merge,
+          .habits = habits_with_sorted_records,
           .conflicts = merge_conflicts(),
           .format = "records",
           .fixed = {{"input_order", "sorted"}},
@@ -408,7 +411,7 @@ CommandTable sort_table() {
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
       .ending = "",
       .exit_status = sort_codes(),
-      .habits = habits_of_sort,
+      .habits = habits_with_records,
       .conflicts = sort_conflicts(),
       .format = "records",
       .key_types = key_types};

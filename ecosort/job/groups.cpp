@@ -62,9 +62,10 @@ void check_limit(const Request& request) {
   refuse_if(request.by_group && !request.limit, "a limit by group needs a limit: how many rows of each group stay");
   refuse_if(request.by_group && (request.unique || groups != Groups{}),
             "a limit by group cannot be combined with other options for equal rows, such as unique rows and counts");
-  refuse_if(request.limit && (groups.count || groups.only != GroupsThatStay::all || groups.keep == RowThatStays::last),
-            "a limit cannot be combined with counts, repeated rows, singles and the last of equal rows, which are known only when "
-            "all rows are merged; cut the output with `head`");
+  refuse_if(
+      request.limit && (groups.count || groups.only != GroupsThatStay::all || groups.keep == RowThatStays::last),
+      "a limit cannot be combined with counts, repeated rows, singles and the last of equal rows, which are known only when "
+      "all rows are merged; cut the output with `head`");
 }
 
 }  // namespace
@@ -77,8 +78,7 @@ void check_groups(const Request& request) {
   refuse_if(groups.whole_rows && !groups.by.empty(), "rows are unique by some keys or as a whole: leave one of them out");
   refuse_if(groups.whole_rows && lines != nullptr && lines->stable,
             "unique whole rows cannot be combined with a stable order: all bytes of a row decide last");
-  refuse_if(groups.count_name != Groups{}.count_name && !groups.count,
-            "a name for the count needs a count: ask for that, too");
+  refuse_if(groups.count_name != Groups{}.count_name && !groups.count, "a name for the count needs a count: ask for that, too");
   refuse_if(groups.count && request.verification.reread,
             "an output with counts cannot be verified by reading it again; verify it as usual");
   check_limit(request);

@@ -33,7 +33,7 @@ def _guarded(cli: click.Command, name: str, place: str) -> int:
     from ecosort_power.transports.process import session
 
     try:
-        return int(cli.main(standalone_mode=False) or 0)
+        return int(cli.main(standalone_mode=False, prog_name=name) or 0)
     except PowerError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return error.exit_code

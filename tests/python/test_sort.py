@@ -163,6 +163,8 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
     ):
         with pytest.raises(BadInput, match=said):
             sort(table, "new.parquet", **terms, **options)
+    with pytest.raises(TypeError, match=r"there is no option 'unque'; did you mean 'unique'\?"):
+        sort(table, "new.parquet", by="year", unque=True)
     with pytest.raises(BadInput, match=r"a table goes to a file \.parquet"):
         sort(table, "out.csv", by="year", **terms)
     assert listing(Path()) == ["out.feather", "out.parquet"]

@@ -120,9 +120,10 @@ std::optional<std::size_t> Columns::find_place(const std::string& text) const {
 // Says what was meant where it can: a direction that is misspelt, several names as one key, a number of a column.
 void Columns::refuse_name(const std::string& name) const {
   const auto is_column = [&](std::string_view word) { return std::ranges::find(names_, word) != names_.end(); };
-  if (const std::size_t comma = name.find(','); comma != std::string::npos && comma > 0 && is_column(ValueKey(name.substr(0, comma)).name))
-    throw InputRefused(fmt::format("{}: no column '{}': each name is a key of its own; there are: {}", first_input_, name,
-                                   list_of(names_)));
+  if (const std::size_t comma = name.find(',');
+      comma != std::string::npos && comma > 0 && is_column(ValueKey(name.substr(0, comma)).name))
+    throw InputRefused(
+        fmt::format("{}: no column '{}': each name is a key of its own; there are: {}", first_input_, name, list_of(names_)));
   if (const std::string_view before = keys::name_before_type(name);
       !before.empty() && (is_column(before) || is_column(ValueKey(before).name)))
     throw InputRefused(fmt::format("key '{}': {}", name, keys::no_type_text(name)));
@@ -130,8 +131,8 @@ void Columns::refuse_name(const std::string& name) const {
   std::string meant = did_you_mean(name, names);
   if (const std::size_t number = number_in(name); number > 0 && number <= count_)
     meant = fmt::format("; did you mean '#{}', the column with that number?", number);
-  refuse(fmt::format("{}: no column '{}'{} {}", first_input_, name, meant.empty() ? "; there are:" : meant + " There are:",
-                     list_of(names_)),
+  refuse(fmt::format("{}: no column '{}'{} {}", first_input_, name,
+                     meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)),
          delimiter_for(name));
 }
 
