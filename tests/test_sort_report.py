@@ -398,7 +398,7 @@ def test_an_error_on_a_terminal_stands_on_a_line_of_its_own(ecosort: Path, place
 
 
 def test_a_report_that_cannot_be_written_whole_is_removed(ecosort: Path, tmp_path: Path) -> None:
-    """As on a full drive. Its beginning was left."""
+    """A full drive left the beginning of a report, which programs read."""
     (tmp_path / "in").write_bytes(b"b\na\n")
     words = f"ulimit -f 0; exec {ecosort} lines --quiet --stats stats in"
     done = subprocess.run(["bash", "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False)
