@@ -325,7 +325,7 @@ def test_the_first_rows_alone(here: Path) -> None:
         report = sort("in.csv", "out.csv", Options(by=by, overwrite=True, **options))  # type: ignore[arg-type]
         assert Path("out.csv").read_text().split()[1:] == rows
         assert (report.records, report.dropped, report.beyond_limit) == (5, 0, 5 - len(rows))
-    with pytest.raises(BadInput, match="give a limit, too"):
+    with pytest.raises(BadInput, match="a limit by group needs a limit"):
         sort("in.csv", "out.csv", Options(by=by, overwrite=True, by_group=True))
 
 
