@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 #include "cli/reference_words.h"
 #include "cli/say.h"
 #include "sortbenchmark/block_files.h"
+#include "sortbenchmark/gensort.h"
 #include "sortbenchmark/validate.h"
 
 namespace ecosort::cli {
@@ -106,14 +108,21 @@ std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
 
 void check_records(const FileWord& file, const CheckOptions& options, Findings& findings, engine::Progress& done) {
   BlockOrder order(findings);
+  std::atomic<bool> looks_generated = false;
   const std::uint64_t size_bytes = sortbenchmark::read_record_file(
       file.name, {.compute_threads = options.threads, .caching = file.caching},
       [&](std::uint64_t index, std::span<const std::byte> block) {
+        if (index == 0)
+          looks_generated = block.size() >= sortbenchmark::gensort_record_bytes && sortbenchmark::looks_generated(block.data());
         order.add(index,
                   sortbenchmark::summarize(block.data(), block.size() / sortbenchmark::gensort_record_bytes, options.key_case));
         done.add_bytes(block.size());
       });
-  if (size_bytes % sortbenchmark::gensort_record_bytes != 0) throw Error(ExitCode::not_in_order, "partial record found at end");
+  if (size_bytes % sortbenchmark::gensort_record_bytes != 0)
+    throw Error(
+        ExitCode::not_in_order,
+        fmt::format("partial record found at end{}",
+                    looks_generated ? "" : "; for text: ecosort check lines, csv or jsonl, with the options of the sort"));
 }
 
 void check_summaries(const FileWord& file, Findings& findings) {

@@ -61,10 +61,14 @@ struct Grammar {
   // The options to look for the word in; the letters are in neither. What may be the beginning of an option of sort means that
   // one, but for --compress, which is the beginning of --compress-program.
   [[nodiscard]] std::span<const option> options_for(std::string_view word) const {
+    if (is_key_of_tables(word)) return std::span(&no_option, 1);
     const bool is_compress = word == "--compress" || word.starts_with("--compress=");
     const bool is_own = is_compress || (word.starts_with("--") && !begins_one(word, of_sort) && begins_one(word, own));
     return is_own ? own : of_sort;
   }
+
+  // The option of csv and jsonl is no beginning of --by-group.
+  static bool is_key_of_tables(std::string_view word) { return word == "--by" || word.starts_with("--by="); }
 
   static std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')).substr(2); }
 
@@ -84,6 +88,9 @@ struct Grammar {
 
 // A long option that getopt_long did not take is unknown, or the beginning of several.
 [[noreturn]] void refuse_long(std::string_view word, const Grammar& grammar) {
+  if (Grammar::is_key_of_tables(word))
+    throw lines::WrongOption(fmt::format("unrecognized option '{}'", word),
+                             "ecosort lines: keys are fields here, as in -k2,2; ecosort csv and jsonl have --by");
   std::vector<std::string_view> names = Grammar::names_of(grammar.options_for(word));
   std::string possible;
   for (const std::string_view name : names)

@@ -93,7 +93,16 @@ int print_version() {
   return 0;
 }
 
+[[noreturn]] void refuse_name(std::string_view name) {
+  std::vector<std::string_view> names{"--help", "--version"};
+  for (const Command& command : commands) names.push_back(command.name);
+  const bool is_file = ::access(std::string(name).c_str(), F_OK) == 0;
+  throw ecosort::UsageError(fmt::format("no such command: '{}'{} (see ecosort --help)", name,
+                                        is_file ? "; it is a file: name the command first" : ecosort::did_you_mean(name, names)));
+}
+
 int run(std::string_view name, const ecosort::cli::Words& words) {
+  if (name == "help" && words.size() == 1) return run(words.front(), {"--help"});
   if (name == "--help" || name == "-h" || name == "help") return print_help();
   if (name == "--version") return print_version();
   if (ecosort::cli::mention_addresses(words))
@@ -102,11 +111,7 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
   for (const Command& command : commands)
     if (command.name == name) return command.run != nullptr ? command.run(words) : ecosort::cli::run_typed(name, words);
   if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");
-  std::vector<std::string_view> names;
-  names.reserve(commands.size());
-  for (const Command& command : commands) names.push_back(command.name);
-  throw ecosort::UsageError(
-      fmt::format("no such command: '{}'{} (see ecosort --help)", name, ecosort::did_you_mean(name, names)));
+  refuse_name(name);
 }
 
 ecosort::cli::Words all_words(int argc, char** argv) { return {argv + 1, argv + std::max(argc, 1)}; }

@@ -7,9 +7,11 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -230,7 +232,12 @@ void write_text_file(const std::string& path, const std::string& text) {
   if (file == nullptr) throw IoError::from_call("create", path, errno);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int error = errno;
-  if (std::fclose(file) != 0 || !written) throw IoError::from_call("write", path, written ? errno : error);
+  if (std::fclose(file) == 0 && written) return;
+  const int failure = written ? errno : error;
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, unknown)))
+    std::filesystem::remove(path, unknown);  // half a report misleads programs
+  throw IoError::from_call("write", path, failure);
 }
 
 }  // namespace ecosort::cli

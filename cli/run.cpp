@@ -25,7 +25,7 @@ namespace {
 std::string read_request(const std::string& name) {
   const bool is_standard = name == "-";
   const Descriptor file(is_standard ? -1 : ::open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!is_standard && !file.is_open()) throw UsageError(fmt::format("cannot open '{}'", name));
+  if (!is_standard && !file.is_open()) throw UsageError(IoError::from_call("open", name, errno).what());
   std::string text;
   if (!read_to_end(is_standard ? STDIN_FILENO : file.get(), text)) throw IoError(fmt::format("cannot read '{}'", name));
   return text;

@@ -1,8 +1,15 @@
 // `ecosort shuffle`: rows of any kind in a random order.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/errors.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
+#include "cli/say.h"
 #include "cli/sorts.h"
+#include "formats/lines/quoted.h"
+#include "job/row_formats.h"
 #include "job/shuffle_request.h"
 
 namespace ecosort::cli {
@@ -20,10 +27,20 @@ void check_complete(const CommandLine& line) {
     throw UsageError("shuffle: no output; name it with -o FILE, or -o - for standard output");
 }
 
+// A header among shuffled rows shows late: where they are learned from.
+void say_where_headers_go(const CommandLine& line) {
+  if (line.reports.quiet || line.request.format() != Format::lines || line.has("--header")) return;
+  const auto table = std::ranges::find_if(line.request.inputs, job::is_named_table);
+  if (table == line.request.inputs.end()) return;
+  say_line(fmt::format("ecosort: {} is shuffled as lines, a header with the others; --csv keeps the header on top",
+                       lines::quoted_name(*table)));
+}
+
 }  // namespace
 
 int shuffle_rows(CommandLine line, double started_s) {
   job::choose_seed(line.request);
+  say_where_headers_go(line);
   return run_rows(line, "shuffle", "the shuffled output is complete", started_s);
 }
 

@@ -75,7 +75,8 @@ int become(const std::string& name, const Words& words) {
                                  name, distrusted));
   throw UsageError(
       fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
-                  "apt install {2} (of the Debian packages), or in the source tree: make deps, or pip install '.[{1}]'",
+                  "apt install {2} (of the Debian packages), or in the source tree: make deps, for build/ecosort, or, in a "
+                  "virtual environment whose bin is in PATH: pip install '.[{1}]'",
                   name, extra_of(name), debian_package_of(name)));
 }
 

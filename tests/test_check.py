@@ -240,6 +240,15 @@ def test_a_partial_record_at_the_end_of_a_pipe_is_refused(ecosort: Path, large: 
     assert (done.returncode, done.stderr) == (1, b"partial record found at end\n")
 
 
+def test_text_that_is_checked_as_records_is_told_where_it_belongs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text("name,price\nlamp,9\n")
+    done = run("check", tmp_path / "shop.csv")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "partial record found at end; for text: ecosort check lines, csv or jsonl, with the options of the sort\n",
+    )
+
+
 def test_a_partial_record_does_not_hide_what_was_found_before_it(run: Run, samples: dict[str, bytes], tmp_path: Path) -> None:
     done = run("check", write_records(tmp_path / "file", samples["ascii"][:-1]))
     assert (done.returncode, done.stderr) == (1, "First unordered record is record 2\npartial record found at end\n")

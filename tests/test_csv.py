@@ -499,6 +499,13 @@ KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}
 @pytest.mark.parametrize(("words", "files", "message"), [
     (["--by", "c"], ["a,b\n"], "1.csv: no column 'c'; there are: a, b"),
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
+    (["--by", "PRICE"], ["price,b\n"], "1.csv: no column 'PRICE'; did you mean 'price'? There are: price, b"),
+    (["--by", "2"], ["a,b\n"], "1.csv: no column '2'; did you mean '#2', the column with that number? There are: a, b"),
+    (["--by", "3"], ["a,b\n"], "1.csv: no column '3'; there are: a, b"),
+    (["--by", "a:number,b"], ["a,b\n"], "1.csv: no column 'a:number,b': each name is a key of its own; there are: a, b"),
+    (["--by", "a:number:dsc"], ["a,b\n"], f"key 'a:number:dsc': 'dsc' is no type; did you mean 'desc'? A {KEY_WORDS}"),
+    (["--by", "a:desc:number"], ["a,b\n"], "key 'a:desc': 'desc' comes last, behind the type: NAME:TYPE:desc"),
+    (["--by", "a:Number"], ["a,b\n"], f"key 'a:Number': 'Number' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a"], ["a;b\n"], "1.csv: no column 'a'; there are: a;b; did you mean --delimiter ';'?"),
     (["--by", "a", "--delimiter", "|"], ["a\tb\n"], "1.csv: no column 'a'; there are: a\\tb; did you mean --delimiter tab?"),
     (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; name the one that is meant by its place, '#1' or '#3'"),
@@ -518,7 +525,6 @@ KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}
     (["--no-header", "--by", "name"], ["1,2\n"], "key 'name': without a header a column is named by its number, from 1 on"),
     (["--by", ":number"], ["a\n"], "key ':number' names nothing; give NAME[:TYPE][:desc]"),
     (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
-    (["--by", "a:desc:number"], ["a,b\n"], f"key 'a:desc': 'desc' is no type; a {KEY_WORDS}"),
     (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a", "--delimiter", "xy"], ["a\n"],
         "--delimiter: 'xy' is a word; give the delimiter as it is in the file, such as ';' or '||', or `tab`"),
@@ -558,6 +564,16 @@ def test_what_cannot_be_sorted_is_told_in_one_line(
         (tmp_path / names[-1]).write_text(text, newline="")
     assert run_csv(ecosort, [*mode, *words, *names, "-o", "out.csv"], tmp_path) == (2, b"", f"ecosort: {message}\n")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("words", [["csv", "--by", "a"], ["jsonl", "--by", "a"], ["shuffle"]], ids=lambda words: words[0])
+def test_standard_input_is_named_once(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    """The rows of a file that is standard input went out twice."""
+    (tmp_path / "in").write_text("a\n1\n")
+    with (tmp_path / "in").open() as file:
+        done = subprocess.run([ecosort, *words, "-", "-", "-o", "-"], stdin=file, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "ecosort: standard input (-) is named more than once\n"
 
 
 TWICE = "gzip data where rows should be: compressed twice, or not to be decompressed; decompress it first: gzip -dc"

@@ -335,9 +335,9 @@ def test_groups_of_one_key_and_of_sorted_files(run: Run, inputs: Path, tmp_path:
 
 
 REFUSED = [
-    (["csv", "--by", "city", "--by-group=1"], "give a limit, too"),
-    (["csv", "--by", "city", "--limit", "3", "--by-group"], "a limit by group wants a key more"),
-    (["csv", "--by", "city", "--limit", "3", "--by-group=2"], "the order has 1"),
+    (["csv", "--by", "city", "--by-group=1"], "a limit by group needs a limit"),
+    (["csv", "--by", "city", "--limit", "3", "--by-group"], "a limit by group needs a key that makes the groups"),
+    (["csv", "--by", "city", "--limit", "3", "--by-group=2"], "the order has only 1"),
     (["csv", "--by", "city", "--limit", "3", "--by-group=1", "--unique"], "leave --unique out"),
     (["csv", "--by", "city", "--limit", "3", "--count"], "--limit cannot be combined with --count"),
     (["csv", "--by", "city", "--limit", "3", "--unique", "--keep", "last"], "the last of equal rows"),

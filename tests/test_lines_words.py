@@ -242,6 +242,22 @@ def test_a_word_that_is_nearly_an_option(ecosort: Path, tmp_path: Path, typed: s
     assert error == f"{theirs[2]}sort: did you mean '--{meant}'?\n"
 
 
+def test_the_keys_of_tables_are_no_beginning_of_another_option(ecosort: Path, tmp_path: Path) -> None:
+    code, _, error = run([str(ecosort), "lines"], ["--by", "price"], tmp_path, b"")
+    assert (code, "--by-group" in error, "keys are fields here, as in -k2,2" in error) == (2, False, True), error
+
+
+@pytest.mark.parametrize("words", [["-", "-"], ["in", "-", "-m", "-"], ["-"]])
+def test_standard_input_is_read_once(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    """Also a file: sort reads its lines once, however often it is named."""
+    (tmp_path / "in").write_bytes(b"a\nb\n")
+    outputs = []
+    for program in (SORT, f"{ecosort} lines"):
+        with (tmp_path / "in").open("rb") as file:
+            outputs.append(subprocess.run([*program.split(), *words], cwd=tmp_path, stdin=file, capture_output=True, check=True))
+    assert outputs[0].stdout == outputs[1].stdout
+
+
 def random_debug_words(rng: random.Random) -> list[str]:
     words = random_words(rng)
     words = [word for word in words if word != "-R"]

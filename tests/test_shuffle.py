@@ -294,6 +294,17 @@ def test_without_a_seed_the_summary_has_one(done: Run, tmp_path: Path) -> None:
     assert seeds[0] != seeds[1]
 
 
+@pytest.mark.parametrize(("name", "words", "is_told"), [
+    ("t.csv", [], True), ("t.tsv", [], True), ("t.csv", ["--csv"], False), ("t.csv", ["--header=1"], False),
+    ("t.csv", ["-q"], False), ("t.txt", [], False),
+])  # fmt: skip
+def test_a_header_that_would_be_shuffled_is_told(run: Run, tmp_path: Path, name: str, words: list[str], is_told: bool) -> None:
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    done = run("shuffle", "--seed", "1", *words, name, "-o", "out", cwd=tmp_path)
+    line = f"ecosort: {name} is shuffled as lines, a header with the others; --csv keeps the header on top\n"
+    assert (done.returncode, line in done.stderr) == (0, is_told), done.stderr
+
+
 def test_lines_headers_and_nul(done: Run, tmp_path: Path) -> None:
     rows = lines_of(2000)
     done("shuffle", "--seed", 1, "--header=2", write(tmp_path / "in", [b"h1\n", b"h2\n", *rows]), "-o", tmp_path / "out")

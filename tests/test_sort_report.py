@@ -395,3 +395,12 @@ def test_an_error_on_a_terminal_stands_on_a_line_of_its_own(ecosort: Path, place
         code, text = on_a_terminal([ecosort, "sort", "-", "-o", "out", "--memory", "2MiB"], place, source.stdout.fileno())
     assert code == 2
     assert re.search(rf"{re.escape(ERASE)}ecosort: [^\r\n]*9 bytes are left over[^\r\n]*\r\n$", text), text
+
+
+def test_a_report_that_cannot_be_written_whole_is_removed(ecosort: Path, tmp_path: Path) -> None:
+    """A full drive left the beginning of a report, which programs read."""
+    (tmp_path / "in").write_bytes(b"b\na\n")
+    words = f"ulimit -f 0; exec {ecosort} lines --quiet --stats stats in"
+    done = subprocess.run(["bash", "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, "cannot write 'stats'" in done.stderr) == (2, "a\nb\n", True), done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]

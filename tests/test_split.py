@@ -159,7 +159,7 @@ def test_files_of_an_earlier_split_are_told(ecosort: Path, tmp_path: Path) -> No
     [
         (["--split", "rows=0", "-o", "{}"], "split 'rows=0': give a whole number, at least 1"),
         (["--split", "row=1", "-o", "{}"], "split 'row=1': give rows=N, size=S, files=N or by=KEY"),
-        (["--split", "rows=1", "-o", "out"], "split 'rows=1': the name of the output ('out') has {} once"),
+        (["--split", "rows=1", "-o", "out"], "split 'rows=1': put {} into the name of the output ('out') once"),
         (["--split", "rows=1", "-o", "-"], "split 'rows=1': the files need names"),
         (["--split", "rows=1", "-o", "no/{}"], "output directory"),
         (["--split", "by=b", "-o", "{}"], "split 'by=b': the rows are ordered by 'a' first"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 from ecosort.text import shown
+from ecosort_power.usage import asks_for_help, usage_text
 
 from ecosort_appliance import __version__, desk, jobs, report, show, values
 from ecosort_appliance.database import open_database
@@ -25,7 +26,7 @@ from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.processes import is_served
 from ecosort_appliance.rest import CHOICES
 from ecosort_appliance.times import RULES
-from ecosort_appliance.usage import Group, Number, Whole, asks_for_help, usage_text
+from ecosort_appliance.usage import Group, Number, Whole
 from ecosort_appliance.users import find_user
 
 _NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")

@@ -62,7 +62,7 @@ def _check_watch(asked: Job, task: Task, watch: str) -> Task:
     one, other = task.filled(f"{watch}/x", "x"), task.filled(f"{watch}/y", "y")
     written = [real_path(path, asked.directory) for path in (one.output, *one.reports)]
     if one.in_place or any(lies_in(path, watch) for path in written):
-        raise QueueError("--watch: what is written must lie in another directory, or it would be a file that comes")
+        raise QueueError("--watch: the output must be outside the watched directory")
     if one.output == other.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
     check_output(one, asked.directory)

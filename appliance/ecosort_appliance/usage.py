@@ -1,4 +1,4 @@
-"""Says what is wrong with a command line, in one line; click would take four."""
+"""Numbers and commands of click whose errors say what is wrong in one line (`ecosort_power.usage`)."""
 
 from __future__ import annotations
 
@@ -42,19 +42,3 @@ class Group(click.Group):
 
     command_class = Command
     group_class = type
-
-
-def asks_for_help(error: click.ClickException) -> bool:
-    """A group of commands without one; click before 8.2 prints the help and has no such error."""
-    return isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))
-
-
-def usage_text(error: click.ClickException, hint: str = "") -> str:
-    """Puts the command in front and, for want of better, where its options are listed: as `ecosort cluster` does."""
-    message = " ".join(error.format_message().split()).removesuffix(".")
-    said = message[:1].lower() + message[1:]
-    if not isinstance(error, click.UsageError) or error.ctx is None:
-        return said
-    path = error.ctx.command_path
-    command = path.partition(" ")[2]
-    return f"{command}: {said}; {hint or f'see {path} --help'}".removeprefix(": ")

@@ -12,6 +12,21 @@ namespace ecosort::cli {
 
 namespace {
 
+// Words of the commands for text.
+constexpr std::string_view record_key_advice =
+                               "a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort lines, csv, jsonl",
+                           record_text_advice = "text is sorted by ecosort lines, csv or jsonl",
+                           record_merge_advice = "tables are merged by ecosort csv --merge, JSON lines by ecosort jsonl --merge";
+constexpr HabitRow habits_with_records[] = {
+    {"-k", record_key_advice},       {"--by", record_key_advice},         {"-n", record_text_advice},
+    {"-t", record_text_advice},      {"--delimiter", record_text_advice}, {"--header", record_text_advice},
+    {"--lines", record_text_advice}, {"--csv", record_text_advice},       {"--jsonl", record_text_advice}};
+constexpr HabitRow habits_with_sorted_records[] = {
+    {"--by", record_merge_advice},
+    {"--csv", record_merge_advice},
+    {"--jsonl", record_merge_advice},
+    {"-k", "a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort merge --lines"}};
+
 // Types that share a text are on one line.
 std::string key_types() {
   std::string text = "Types of keys:\n", names;
@@ -98,9 +113,8 @@ std::vector<OptionRow> means_options() {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "bound on all buffers, such as 512MiB",
        Concern::memory, sets("means.memory_bytes", as_memory)},
       {"--threads", "N", "the CPUs this process may use",
-       "compute threads; `auto`: those that `ecosort tune search` found, else one for each core, none for the other CPUs of a "
-       "core "
-       "(SMT) and for cores with less than half the capacity of the fastest",
+       "compute threads; `auto`: as many as `ecosort tune search` found, else one for each core. The second CPU of a core (SMT), "
+       "and cores with less than half the capacity of the fastest, get none",
        Concern::means, sets("means.threads", as_threads)},
       {"--merge-threads", "N", "those of --threads", "compute threads of the merge", Concern::how,
        sets("means.merge_threads", as_threads)},
@@ -308,6 +322,7 @@ CommandTable merge_table() {
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
           .ending = "",
           .exit_status = sort_codes(),
+          .habits = habits_with_sorted_records,
           .conflicts = merge_conflicts(),
           .format = "records",
           .fixed = {{"input_order", "sorted"}},
@@ -395,6 +410,7 @@ CommandTable sort_table() {
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
       .ending = "",
       .exit_status = sort_codes(),
+      .habits = habits_with_records,
       .conflicts = sort_conflicts(),
       .format = "records",
       .key_types = key_types};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "cli/option_values.h"
 #include "cli/tables/tables.h"
@@ -44,7 +45,8 @@ constexpr std::string_view key_advice = "keys are named: --by NAME",
                            temp_advice = "the directory is given with --temp",
                            merge_advice = "sorted files are merged with --merge",
                            check_advice = "the order is checked with --check",
-                           threads_advice = "threads are given with --threads";
+                           threads_advice = "threads are given with --threads",
+                           header_advice = "the first row is the header anyway, unless --no-header is given";
 constexpr HabitRow habits_of_sort[] = {
     {"-k", key_advice},
     {"--key", key_advice},
@@ -61,8 +63,6 @@ constexpr HabitRow habits_of_sort[] = {
     {"--ignore-case", nocase_advice},
     {"-V", version_advice},
     {"--version-sort", version_advice},
-    {"-t", delimiter_advice},
-    {"--field-separator", delimiter_advice},
     {"-S", memory_advice},
     {"--buffer-size", memory_advice},
     {"-T", temp_advice},
@@ -71,7 +71,14 @@ constexpr HabitRow habits_of_sort[] = {
     {"-c", check_advice},
     {"-C", check_advice},
     {"--parallel", threads_advice},
+    {"--desc", reverse_advice},
+    {"-t", delimiter_advice},  // these are of csv only
+    {"--field-separator", delimiter_advice},
+    {"-d", delimiter_advice},
+    {"--separator", delimiter_advice},
+    {"--header", header_advice},
 };
+constexpr std::size_t habits_of_csv_only = 5;
 
 OptionRow by_option(std::string_view argument, std::string_view text) {
   return {"--by", argument, "", text, Concern::rows, adds_to("rows.keys", as_text)};
@@ -254,7 +261,7 @@ CommandTable jsonl_table() {
           .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
           .ending = jsonl_ending,
           .exit_status = table_codes(),
-          .habits = habits_of_sort,
+          .habits = std::span(habits_of_sort).first(std::size(habits_of_sort) - habits_of_csv_only),
           .conflicts = table_conflicts(),
           .format = "jsonl",
           .fixed = decoding(),

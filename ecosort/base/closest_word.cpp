@@ -6,6 +6,17 @@
 
 namespace ecosort {
 
+namespace {
+
+std::string in_small_letters(std::string_view word) {
+  std::string text(word);
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+}  // namespace
+
 unsigned edit_distance(std::string_view a, std::string_view b) {
   std::vector<unsigned> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);  // rows of the table of distances
   for (unsigned j = 0; j <= b.size(); ++j) last[j] = j;
@@ -25,9 +36,10 @@ unsigned edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string_view> closest_word(std::string_view typed, std::span<const std::string_view> words) {
   std::optional<std::string_view> closest;
   std::size_t least = SIZE_MAX;
+  const std::string typed_small = in_small_letters(typed);
   for (const std::string_view word : words) {
-    const bool is_beginning = typed.size() >= 3 && word.starts_with(typed);
-    const std::size_t distance = is_beginning ? 1 : edit_distance(typed, word);
+    const bool is_near = (typed.size() >= 3 && word.starts_with(typed)) || in_small_letters(word) == typed_small;
+    const std::size_t distance = is_near ? 1 : edit_distance(typed, word);
     const std::size_t most = std::max<std::size_t>(std::min(typed.size(), word.size()) / 3, 1);
     if (distance > most || distance >= least || distance >= word.size()) continue;
     least = distance;

@@ -59,10 +59,11 @@ UnlikelyRecords::UnlikelyRecords(const std::string& input)
 
 void require_benchmark_records(const io::File& file) {
   const std::uint64_t bytes = file.facts().bytes_to_read(), records = bytes / gensort_record_bytes;
-  if (records == 0) return;
+  if (bytes == 0) return;
   MemoryBudget memory(2 * round_up(looked_at_once * gensort_record_bytes, std::max<std::size_t>(file.alignment(), page_bytes)));
   const Buffer buffer = memory.allocate(memory.limit_bytes(), "first look", Pages::small);
-  const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
+  const std::uint64_t size = std::min(std::max<std::uint64_t>(records, 1), looked_at_once) * gensort_record_bytes;
+  if (records == 0) refuse(file.path(), stretch(file, file.facts().start_offset, bytes, buffer));
   for (const std::uint64_t place : places(records))
     if (!all_look_generated(stretch(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer)))
       refuse(file.path(), stretch(file, file.facts().start_offset, size, buffer));

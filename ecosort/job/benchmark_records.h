@@ -19,7 +19,7 @@ struct UnlikelyRecords : UsageError {
 };
 
 // Looks at a few records at the begin, in the middle and at the end of a file. UnlikelyRecords, or UsageError for what is known
-// to hold no records, such as an archive. A file without a whole record passes, and what cannot be read.
+// to hold no records, such as an archive. An empty file passes, and what cannot be read.
 void require_benchmark_records(const io::File& file);
 
 // Looks at the first bytes of a stream of this name, when they are there.

@@ -49,22 +49,23 @@ std::size_t keys_of(const Request& request) {
 unsigned keys_of_limit(const Request& request) {
   const std::size_t keys = keys_of(request);
   if (*request.by_group > keys)
-    throw UsageError(fmt::format("groups by the first {} keys: the order has {}", *request.by_group, keys));
+    throw UsageError(fmt::format("groups by the first {} keys, but the order has only {}", *request.by_group, keys));
   const std::size_t wanted = *request.by_group > 0 ? *request.by_group : keys - std::min<std::size_t>(keys, 1);
-  refuse_if(
-      wanted == 0,
-      "a limit by group wants a key more than those that make groups: name one behind them, or say how many keys make groups");
+  refuse_if(wanted == 0,
+            "a limit by group needs a key that makes the groups, in front of the last one, which orders the rows of each; or say "
+            "how many keys make groups");
   return static_cast<unsigned>(wanted);
 }
 
 void check_limit(const Request& request) {
   const Groups& groups = request.groups;
-  refuse_if(request.by_group && !request.limit, "of each group as many go out as a limit says: give a limit, too");
+  refuse_if(request.by_group && !request.limit, "a limit by group needs a limit: how many rows of each group stay");
   refuse_if(request.by_group && (request.unique || groups != Groups{}),
-            "a limit by group drops the others of each group by itself: leave what else is said of equal rows out");
-  refuse_if(request.limit && (groups.count || groups.only != GroupsThatStay::all || groups.keep == RowThatStays::last),
-            "a limit goes with the first of equal rows only: counts, what is there several times or once, and the last of equal "
-            "rows show when all are merged; cut that output by `head`");
+            "a limit by group cannot be combined with other options for equal rows, such as unique rows and counts");
+  refuse_if(
+      request.limit && (groups.count || groups.only != GroupsThatStay::all || groups.keep == RowThatStays::last),
+      "a limit cannot be combined with counts, repeated rows, singles and the last of equal rows, which are known only when "
+      "all rows are merged; cut the output with `head`");
 }
 
 }  // namespace
@@ -73,12 +74,11 @@ void check_groups(const Request& request) {
   const Groups& groups = request.groups;
   const Lines* const lines = std::get_if<Lines>(&request.rows);
   refuse_if(groups.keep == RowThatStays::last && !request.has_groups(),
-            "the last of equal rows can stay only where one of them does: ask for unique rows, too");
+            "only one of equal rows can be the last that stays: ask for unique rows, too");
   refuse_if(groups.whole_rows && !groups.by.empty(), "rows are unique by some keys or as a whole: leave one of them out");
   refuse_if(groups.whole_rows && lines != nullptr && lines->stable,
-            "rows are unique as a whole where all of their bytes decide last: leave the stable order out");
-  refuse_if(groups.count_name != Groups{}.count_name && !groups.count,
-            "the count has a name, and nothing is counted: ask for that");
+            "unique whole rows cannot be combined with a stable order: all bytes of a row decide last");
+  refuse_if(groups.count_name != Groups{}.count_name && !groups.count, "a name for the count needs a count: ask for that, too");
   refuse_if(groups.count && request.verification.reread,
             "an output with counts cannot be verified by reading it again; verify it as usual");
   check_limit(request);

@@ -214,7 +214,7 @@ void check_kept_free(const PreparedRecords& prepared, std::uint64_t kept_bytes) 
   for (const SpaceNeed& need : prepared.space) {
     const std::uint64_t spare = need.free_bytes - std::min(need.bytes, need.free_bytes);
     if (spare >= kept_bytes) continue;
-    throw NoRoom(fmt::format("{} ({} bytes) would stay free in {}, and {} ({} bytes) are to: the {} takes {} of {}",
+    throw NoRoom(fmt::format("only {} ({} bytes) would stay free in {}, not {} ({} bytes): the {} takes {} of {}",
                              format_bytes(spare), spare, need.where(), format_bytes(kept_bytes), kept_bytes, need.what(),
                              format_bytes(need.bytes), format_bytes(need.free_bytes)),
                  need.purpose, need.free_bytes, need.bytes + kept_bytes, need.directories);

@@ -44,8 +44,14 @@ bool is_merge(const Request& request) noexcept { return request.input_order != I
 
 std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage, char terminator) {
   std::vector<engine::rows::LineInput> inputs;
+  const bool is_sort = request.format() == Format::lines && !request.shuffle;
+  bool names_stream = false;
   for (const std::string& name : request.inputs) {
     struct stat info{};
+    if (name == "-" && std::exchange(names_stream, true)) {
+      if (is_sort) continue;  // nothing is left of it, as in sort
+      throw UsageError("standard input (-) is named more than once");
+    }
     if (name != "-") {
       if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
       if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);

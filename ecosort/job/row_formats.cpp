@@ -21,13 +21,22 @@
 namespace ecosort::job {
 namespace {
 
-// Ignores what it is compressed with.
-bool is_named_tsv(std::string_view name) {
+std::string_view without_codec(std::string_view name) {
   if (codec::codec_of_input_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
+  return name;
+}
+
+bool is_named_tsv(std::string_view name) {
+  name = without_codec(name);
   return name.ends_with(".tsv") || name.ends_with(".TSV");
 }
 
 }  // namespace
+
+bool is_named_table(std::string_view name) {
+  const std::string_view plain = without_codec(name);
+  return is_named_tsv(name) || plain.ends_with(".csv") || plain.ends_with(".CSV");
+}
 
 csv::Delimiter delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
   if (csv.delimiter) {

@@ -72,9 +72,9 @@ SplitNames split_names_of(const std::string& word, const std::string& output) {
   const std::size_t place = base.find("{}");
   if (directory.find("{}") != std::string::npos || place == std::string::npos || base.find("{}", place + 2) != std::string::npos)
     refuse_split(
-        word,
-        fmt::format("the name of the output ('{}') has {{}} once, behind the last slash, where the names of the files differ",
-                    output));
+        word, fmt::format(
+                  "put {{}} into the name of the output ('{}') once, behind the last slash, where the names of the files differ",
+                  output));
   if (base.size() > most_bytes) refuse_split(word, fmt::format("the name of the output is longer than {} bytes", most_bytes));
   return {directory.empty() ? "." : directory, base.substr(0, place), base.substr(place + 2)};
 }

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from ecosort_power.errors import UsageError
+from ecosort_power.meters import schemes
 from ecosort_power.meters.base import MeterSpec, parse_spec
 from ecosort_power.nesting import parse_toml
 from ecosort_power.user_directory import user_directory
@@ -58,7 +59,8 @@ def resolve(words: list[str], config: str | None) -> list[MeterSpec]:
             spec = parse_spec(named[word], word)
         else:
             known = ", ".join(named) or "none"
-            raise UsageError(f"no meter is called {word!r} in {config_path(config)}; configured: {known}")
+            hint = f"; did you mean '{word}:'?" if word in schemes() else ""
+            raise UsageError(f"no meter is called {word!r} in {config_path(config)}; configured: {known}{hint}")
         taken = {s.name for s in specs}
         name, n = spec.name, 2
         while name in taken:

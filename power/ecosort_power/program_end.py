@@ -11,6 +11,7 @@ import click
 
 from ecosort_power.encoding import SPELLED
 from ecosort_power.errors import EXIT_INTERNAL, EXIT_METER, EXIT_USAGE, InterruptError, PowerError
+from ecosort_power.usage import asks_for_help, usage_text
 
 
 def run_program(cli: click.Command, name: str, place: str) -> None:
@@ -32,7 +33,7 @@ def _guarded(cli: click.Command, name: str, place: str) -> int:
     from ecosort_power.transports.process import session
 
     try:
-        return int(cli.main(standalone_mode=False) or 0)
+        return int(cli.main(standalone_mode=False, prog_name=name) or 0)
     except PowerError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return error.exit_code
@@ -40,7 +41,10 @@ def _guarded(cli: click.Command, name: str, place: str) -> int:
         print(f"{name}: {missing(error)}", file=sys.stderr)
         return EXIT_USAGE
     except click.ClickException as error:
-        error.show()
+        if asks_for_help(error):
+            error.show()
+        else:
+            print(f"{name}: {usage_text(error)}", file=sys.stderr)
         return EXIT_USAGE
     except click.exceptions.Exit as error:
         return error.exit_code

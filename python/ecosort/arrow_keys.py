@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ecosort.checks import no_such
+from ecosort import checks
 from ecosort.errors import BadInput
 
 Matrix = NDArray[np.uint8]
@@ -43,7 +43,7 @@ class Column:
 def columns_of(schema: Any, by: str | Sequence[str | Sequence[str]]) -> list[Column]:
     """From names, or (name, "ascending" | "descending"[, "first" | "last"]). BadInput says why a column is no key."""
     if not isinstance(by, str | Iterable):
-        raise no_such("by", "the name of a column, or several names or tuples", by)
+        raise checks.no_such("by", "the name of a column, or several names or tuples", by)
     wanted = [by] if isinstance(by, str) else list(by)
     if not wanted:
         raise BadInput("by is empty; name a column at least")
@@ -90,7 +90,8 @@ def _column(schema: Any, key: Any) -> Column:
     name, order, nulls = words + ["", "ascending", "last"][len(words) :]
     indices = schema.get_all_field_indices(name)
     if len(indices) != 1:
-        raise BadInput(f"{len(indices) or 'no'} columns are called {name!r}; there are {', '.join(schema.names)}")
+        hint = "" if indices else checks.did_you_mean(name.partition(":")[0], schema.names)
+        raise BadInput(f"{len(indices) or 'no'} columns are called {name!r}; there are {', '.join(schema.names)}{hint}")
     if order not in ("ascending", "descending") or nulls not in ("first", "last"):
         raise BadInput(
             f"column {name!r}: the order is 'ascending' or 'descending', and nulls come 'first' or 'last', not {words[1:]}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from ecosort import checks
 from ecosort.errors import BadInput
-from ecosort.options import OF_ROWS, Options, request_of
+from ecosort.options import OF_ROWS, Options, made, request_of
 from ecosort.process import Sort
 from ecosort.sorting import format_of
 from ecosort.words import Path, path_word
@@ -50,7 +50,7 @@ def check(src: Path, options: Options | None = None, **more: Any) -> OrderReport
     """
     if options is not None and not isinstance(options, Options):
         raise checks.no_such("options", "a value of Options", options)
-    told = (dataclasses.replace(options, **more) if options else Options(**more)).checked()
+    told = made(Options, options, more).checked()
     if others := [name for name in told if name not in _TAKEN]:
         raise BadInput(f"{others[0]} says nothing about the order of rows; leave it out")
     name = path_word(src, "src")

@@ -16,6 +16,15 @@ def no_such(name: str, wanted: str, given: object) -> BadInput:
     return BadInput(f"{name} is {wanted}, not {text if len(text) <= 80 else text[:77] + '...'}")
 
 
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The nearest of the names, whatever the case of their letters, behind a message; nothing where none is near."""
+    import difflib  # only errors need it
+
+    folded = {known.lower(): known for known in names}
+    near = difflib.get_close_matches(name.lower(), folded, 1)
+    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+
+
 def whole_number(value: Any, name: str, wanted: str = "a positive number", least: int = 1) -> int:
     """Takes any type of whole numbers but bool."""
     try:

@@ -68,6 +68,8 @@ def _run(command: str, module: str, extra: str) -> None:
         if (error.name or "").startswith("ecosort"):
             raise
         _end(command, f"the Python package {error.name} is not installed; run: {how_to_install(extra, error.name or '')}")
+    except KeyboardInterrupt:  # the tool itself has no handler yet
+        sys.exit(128 + signal.SIGINT)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout = _output_in_place_of(sys.stdout)
     try:

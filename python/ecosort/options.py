@@ -310,6 +310,15 @@ def _place(told: dict[str, Any], form: str, dst: Any) -> dict[str, Any]:
 P = ParamSpec("P")
 
 
+def made(kind: Callable[P, Any], options: Any, more: dict[str, Any]) -> Any:
+    """The options with those that are given by name. A name that there is not is named as the caller typed it."""
+    names = {field.name for field in dataclasses.fields(options or kind)}  # type: ignore[arg-type]
+    for name in more:
+        if name not in names:
+            raise TypeError(f"there is no option {name!r}{checks.did_you_mean(name, names)}")
+    return dataclasses.replace(options, **more) if options else kind(**more)  # type: ignore[call-arg]
+
+
 class Sorts(Protocol[P]):
     """A function of what is sorted, where to, and options: as one value, by name, or both."""
 
@@ -325,7 +334,7 @@ def takes(kind: Callable[P, Any]) -> Callable[[Callable[[Any, Any, Any], Any]], 
                 options, more["words"] = None, options
             if options is not None and not isinstance(options, cast("Any", kind)):
                 raise checks.no_such("options", f"a value of {cast('Any', kind).__name__}", options)
-            return function(src, dst, dataclasses.replace(options, **more) if options else kind(**more))  # type: ignore[call-arg]
+            return function(src, dst, made(kind, options, more))
 
         own = inspect.signature(call).parameters
         parameters = [*(own[name] for name in ("src", "dst", "options")), *inspect.signature(kind).parameters.values()]

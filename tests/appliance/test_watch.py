@@ -113,6 +113,6 @@ def test_rows_that_are_set_aside_do_not_come_back(queue: Queue) -> None:
         (queue.place / name).mkdir()
     words = ("csv", "--by", "n", "--bad-rows", "drop/bad-{name}", "{}", "-o", "out/{name}")
     done = queue.run("add", "--watch", "drop", "--", *words)
-    assert (done.returncode, "must lie in another directory" in done.stderr) == (2, True)
+    assert (done.returncode, "must be outside the watched directory" in done.stderr) == (2, True)
     done = queue.run("add", "--watch", "drop", "--", *words[:4], str(queue.directory / "bad-{name}"), *words[5:])
     assert (done.returncode, "where the queue keeps its own files" in done.stderr) == (2, True)

@@ -35,6 +35,22 @@ def test_a_missing_harness_is_one_clear_line(ecosort: Path, tmp_path: Path) -> N
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["run", "--idle", "x"], "run: invalid value for '--idle': 'x' is no number of seconds; see ecosort-power run --help"),
+        (["nothing"], "no such command 'nothing'; see ecosort-power --help"),
+        (["run", "--meter", "sim", "--", "true"], "no meter is called 'sim' in {}; configured: none; did you mean 'sim:'?"),
+    ],
+)  # fmt: skip
+def test_wrong_words_are_told_in_one_line(cli: Cli, tmp_path: Path, words: list[str], line: str) -> None:
+    config = tmp_path / "meters.toml"
+    config.touch()
+    given = ["--config", str(config)] if "--meter" in words else []
+    done = cli(*words[:1], *given, *words[1:])
+    assert (done.returncode, done.stderr) == (2, f"ecosort-power: {line.format(config)}\n")
+
+
 def demonstrate(directory: Path, mark: pytest.Mark) -> subprocess.CompletedProcess[str]:
     """The demonstration, for people who have named a meter."""
     program = BUILD / "ecosort"

@@ -421,7 +421,7 @@ def test_reports_of_the_sort_are_the_harness_own(cli: Cli) -> None:
         (["report", "absent"], "no session.json"),
         (["check", "absent"], "no session.json"),
         (["probe", "csv:x"], "cannot be probed"),
-        (["run", "--bogus"], "No such option"),
+        (["run", "--bogus"], "no such option"),
     ],
 )
 def test_bad_words_are_one_clear_line(cli: Cli, words: list[str], text: str) -> None:

@@ -34,6 +34,18 @@ def test_a_tool_ends_silently_by_a_closed_pipe(tool: str) -> None:
     assert run_unread(tool, "--help") == (128 + 13, "")
 
 
+def test_a_tool_that_is_interrupted_while_it_starts_ends_silently() -> None:
+    start = """
+import signal
+from ecosort import launch
+def interrupt(name, *rest): signal.raise_signal(signal.SIGINT)
+launch.importlib.import_module = interrupt
+launch.cluster()
+"""
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (128 + 2, "")
+
+
 def test_a_tool_says_in_a_line_that_standard_output_is_full() -> None:
     with Path("/dev/full").open("wb") as full:
         start = "from ecosort import launch; launch.cluster()"

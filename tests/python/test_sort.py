@@ -163,6 +163,8 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
     ):
         with pytest.raises(BadInput, match=said):
             sort(table, "new.parquet", **terms, **options)
+    with pytest.raises(TypeError, match=r"there is no option 'unque'; did you mean 'unique'\?"):
+        sort(table, "new.parquet", by="year", unque=True)
     with pytest.raises(BadInput, match=r"a table goes to a file \.parquet"):
         sort(table, "out.csv", by="year", **terms)
     assert listing(Path()) == ["out.feather", "out.parquet"]
@@ -323,7 +325,7 @@ def test_the_first_rows_alone(here: Path) -> None:
         report = sort("in.csv", "out.csv", Options(by=by, overwrite=True, **options))  # type: ignore[arg-type]
         assert Path("out.csv").read_text().split()[1:] == rows
         assert (report.records, report.dropped, report.beyond_limit) == (5, 0, 5 - len(rows))
-    with pytest.raises(BadInput, match="give a limit, too"):
+    with pytest.raises(BadInput, match="a limit by group needs a limit"):
         sort("in.csv", "out.csv", Options(by=by, overwrite=True, by_group=True))
 
 

@@ -185,6 +185,7 @@ def test_a_stream_that_nobody_reads_is_given_up(table: Any, temp: Path) -> None:
     ("by", "words"),
     [
         ("absent", "no columns are called 'absent'"),
+        ("SMALL:number", "no columns.*; did you mean 'small'"),
         ([], "by is empty"),
         ("list", "'list' of type list.* cannot be a key"),
         ([("small", "up")], "'ascending' or 'descending'"),

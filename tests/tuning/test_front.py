@@ -53,7 +53,7 @@ def test_the_readme_shows_options_that_exist(ecosort: Path) -> None:
 def test_every_command_explains_itself(tune: Tune, command: str) -> None:
     done = tune(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"Usage: python -m ecosort_tuning {command}")
+    assert done.stdout.startswith(f"Usage: ecosort-tune {command}")
 
 
 def test_what_is_not_understood_is_exit_code_two(tune: Tune) -> None:

@@ -350,7 +350,7 @@ def test_a_profile_replaces_no_pipe_or_device_and_follows_a_link(tune: Tune, tmp
 def test_usage_errors_come_before_any_measurement(tune: Tune, tmp_path: Path) -> None:
     for words, reason in (
         (("--temp", tmp_path / "none"), "is no directory"),
-        ((), "Missing option '--temp'"),
+        ((), "missing option '--temp'"),
         (("--temp", BUILD, "--block", "100B"), "multiples of 4KiB"),
         (("--temp", BUILD, "--block", "4GiB"), "does not fit a file"),
         (("--temp", BUILD, "--file-size", "12k"), "no size such as 4MiB"),

@@ -96,17 +96,44 @@ std::optional<Delimiter> Columns::delimiter_for_row(Text row) const {
   });
 }
 
+namespace {
+
+// "3" is 3; 0 for a text that is no number.
+std::size_t number_in(std::string_view text) {
+  std::size_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && stop == text.data() + text.size() ? number : 0;
+}
+
+}  // namespace
+
 // "#3": the third column, whatever its name is. Nothing for another text.
 std::optional<std::size_t> Columns::find_place(const std::string& text) const {
-  std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  if (!text.starts_with('#')) return std::nullopt;
-  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
-  if (error != std::errc() || stop != end || number == 0) return std::nullopt;
+  const std::size_t number = text.starts_with('#') ? number_in(std::string_view(text).substr(1)) : 0;
+  if (number == 0) return std::nullopt;
   if (number > count_)
     refuse(fmt::format("{}: no column '{}'; the header has {} column{}", first_input_, text, count_, plural(count_)),
            other_delimiter(first_row_, dialect_, [&](const auto& fields, Dialect) { return fields.size() >= number; }));
   return number - 1;
+}
+
+// Says what was meant where it can: a direction that is misspelt, several names as one key, a number of a column.
+void Columns::refuse_name(const std::string& name) const {
+  const auto is_column = [&](std::string_view word) { return std::ranges::find(names_, word) != names_.end(); };
+  if (const std::size_t comma = name.find(',');
+      comma != std::string::npos && comma > 0 && is_column(ValueKey(name.substr(0, comma)).name))
+    throw InputRefused(
+        fmt::format("{}: no column '{}': each name is a key of its own; there are: {}", first_input_, name, list_of(names_)));
+  if (const std::string_view before = keys::name_before_type(name);
+      !before.empty() && (is_column(before) || is_column(ValueKey(before).name)))
+    throw InputRefused(fmt::format("key '{}': {}", name, keys::no_type_text(name)));
+  const std::vector<std::string_view> names(names_.begin(), names_.end());
+  std::string meant = did_you_mean(name, names);
+  if (const std::size_t number = number_in(name); number > 0 && number <= count_)
+    meant = fmt::format("; did you mean '#{}', the column with that number?", number);
+  refuse(fmt::format("{}: no column '{}'{} {}", first_input_, name,
+                     meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)),
+         delimiter_for(name));
 }
 
 std::size_t Columns::find(const ValueKey& key) const {
@@ -114,14 +141,7 @@ std::size_t Columns::find(const ValueKey& key) const {
   const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {
     if (const std::optional<std::size_t> place = find_place(key.name)) return *place;
-    if (const std::string_view name = keys::name_before_type(key.name);
-        !name.empty() && std::ranges::find(names_, name) != names_.end())
-      throw InputRefused(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
-    const std::vector<std::string_view> names(names_.begin(), names_.end());
-    const std::string meant = did_you_mean(key.name, names);
-    refuse(fmt::format("{}: no column '{}'{} {}", first_input_, key.name,
-                       meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)),
-           delimiter_for(key.name));
+    refuse_name(key.name);
   }
   if (const auto other = std::find(found + 1, names_.end(), key.name); other != names_.end())
     throw InputRefused(fmt::format("{}: two columns are named '{}'; name the one that is meant by its place, '#{}' or '#{}'",

@@ -42,6 +42,7 @@ class Columns {
 
  private:
   [[nodiscard]] std::size_t find_number(const std::string& text) const;
+  [[noreturn]] void refuse_name(const std::string& name) const;
   [[nodiscard]] std::optional<std::size_t> find_place(const std::string& text) const;
   [[nodiscard]] std::optional<Delimiter> delimiter_for(const std::string& name) const;
   void compare(const std::string& input, const std::vector<std::string>& names) const;

@@ -50,7 +50,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
       columns_(terms.dialect, terms.has_header) {
   check_dialect(dialect_);
   check_comment(terms_.comment, dialect_);
-  if (terms_.keys.empty()) throw UsageError("no key is named");
+  if (terms_.keys.empty()) throw UsageError("no key; name a column");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
   std::vector<Key> keys;
   keys.reserve(terms_.keys.size());

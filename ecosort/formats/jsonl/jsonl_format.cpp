@@ -41,7 +41,7 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
       kernels_(lines::line_kernels()),
       terms_(terms),
       may_repeat_(terms.may_repeat) {
-  if (terms_.keys.empty()) throw UsageError("no key is named");
+  if (terms_.keys.empty()) throw UsageError("no key; name a value");
   const std::size_t most_keys = terms.count_name ? most_paths - 1 : most_paths;
   if (terms_.keys.size() > most_keys) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_keys));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);

@@ -128,7 +128,9 @@ std::string no_type_text(std::string_view name) {
   std::array<std::string_view, std::size(value_types)> words;
   std::ranges::transform(value_types, words.begin(), &ValueTypeFacts::name);
   const std::string_view word = last_word(name);
-  const std::string meant = did_you_mean_type(word, words);
+  if (word == "desc" || word == "asc") return fmt::format("'{}' comes last, behind the type: NAME:TYPE:{}", word, word);
+  const bool is_direction = edit_distance(word, "desc") <= 1;
+  const std::string meant = is_direction ? "; did you mean 'desc'?" : did_you_mean_type(word, words);
   return fmt::format("'{}' is no type{} key is NAME[:TYPE][:desc], its type one of {}", shown(word),
                      meant.empty() ? "; a" : meant + " A", fmt::join(words, ", "));
 }

@@ -20,6 +20,7 @@ TEST(ClosestWord, IsFoundWhereMostLettersAreRight) {
   EXPECT_EQ(closest_word("--memroy", words), "--memory");
   EXPECT_EQ(closest_word("--mem", words), "--memory");
   EXPECT_EQ(closest_word("srot", words), "sort");
+  EXPECT_EQ(closest_word("--MEMORY", words), "--memory");
   EXPECT_EQ(closest_word("--zzz", words), std::nullopt);
   EXPECT_EQ(closest_word("x", words), std::nullopt);
   EXPECT_EQ(closest_word("", words), std::nullopt);
