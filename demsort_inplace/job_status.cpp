@@ -255,7 +255,7 @@ planner::RecordPlan engine_plan(const JobHeader& header, std::uint64_t memory_by
     wanted.memory_bytes = enough;
   } while (!try_plan());
   throw NotEnoughMemory(
-      fmt::format("{} of memory are too little for this job, whose pieces are laid out", format_bytes(memory_bytes)),
+      fmt::format("{} of memory is too little for this job, whose pieces are laid out", format_bytes(memory_bytes)),
       memory_bytes, enough);
 }
 

@@ -249,7 +249,7 @@ def test_auto_tells_what_it_chose_and_why(run: Run, tmp_path: Path, ecosort: Pat
         (["--goal=fun"], "'fun' is none of time, energy"),
         (["--goal=energy"], "give --compress=auto with it"),
         (["--compress=auto", "--goal=energy", "--no-profile"], "a profile that knows watts"),
-        (["--compress=zstd:19", "--memory=2MiB"], "of memory are too little for this input: at least"),
+        (["--compress=zstd:19", "--memory=2MiB"], "of memory is too little for this input: at least"),
     ],
 )
 def test_what_cannot_be_is_refused(run: Run, tmp_path: Path, ascii_data: bytes, words: list[str], message: str) -> None:

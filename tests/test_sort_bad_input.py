@@ -178,7 +178,7 @@ class TestBadInput:
             "out",
             "--memory",
             "1MiB",
-            says=("1 MiB of memory are too little", "at least 2 MiB", "--memory 2048KiB"),
+            says=("1 MiB of memory is too little", "at least 2 MiB", "--memory 2048KiB"),
         )
 
     def test_a_file_that_hides_its_size(self, refuse: Callable[..., str], command: list[str]) -> None:
@@ -197,7 +197,7 @@ def test_the_stated_minimum_of_memory_works(run: Run, tmp_path: Path) -> None:
     data = b"".join(os.urandom(size) for _ in range(12))
     (tmp_path / "in").write_bytes(data)
     words = ("sort", "in", "-o", "out", "--record-size", str(size), "--memory")
-    line = refused(run(*words, "2MiB", cwd=tmp_path), 2, "2 MiB of memory are too little", "at least")
+    line = refused(run(*words, "2MiB", cwd=tmp_path), 2, "2 MiB of memory is too little", "at least")
     stated = line.rsplit("--memory ", 1)[1].strip()
     assert stated.endswith("KiB")
     succeeded(run(*words, stated, cwd=tmp_path))

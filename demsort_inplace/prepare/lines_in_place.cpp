@@ -46,7 +46,7 @@ JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, s
 [[noreturn]] void refuse_memory(const PreparedRowsJob& prepared) {
   const std::uint64_t least = least_lines_memory_bytes(prepared.header, prepared.job.plan);
   throw NotEnoughMemory(
-      fmt::format("{} of memory are too little for this file, whose runs are merged at once: at least {} are needed",
+      fmt::format("{} of memory is too little for this file, whose runs are merged at once: at least {} is needed",
                   format_bytes(prepared.job.plan.memory_bytes), format_bytes(least)),
       prepared.job.plan.memory_bytes, least);
 }

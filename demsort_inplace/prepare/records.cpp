@@ -90,7 +90,7 @@ void check_keys(const Request& request) {
   const std::uint64_t given = prepared.wanted.memory_bytes, least = least_memory_bytes(prepared.wanted, prepared.ground);
   const char* const what = is_in_place(request) ? "this file" : "a resumable sort of this input, which merges all runs at once";
   throw NotEnoughMemory(
-      fmt::format("{} of memory are too little for {}: at least {} are needed", format_bytes(given), what, format_bytes(least)),
+      fmt::format("{} of memory is too little for {}: at least {} is needed", format_bytes(given), what, format_bytes(least)),
       given, least);
 }
 
@@ -98,7 +98,7 @@ void check_keys(const Request& request) {
   const std::string directory = JobPaths(prepared.file).parent;
   const std::string where =
       request.place.space_bytes
-          ? fmt::format("{} of space are too little to sort in place", format_bytes(*request.place.space_bytes))
+          ? fmt::format("{} of space is too little to sort in place", format_bytes(*request.place.space_bytes))
           : fmt::format("not enough free space in '{}' to sort '{}' in place", directory, prepared.file);
   const std::uint64_t need = prepared.choice.least->need_bytes();
   NoSpaceInPlace error(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free", where, format_bytes(need), need,

@@ -55,7 +55,7 @@ planner::LinePlan kept_plan(const engine::rows::LinesJob& job, std::size_t block
   const std::uint64_t given = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes();
   const std::uint64_t enough =
       job.header_bytes + (job.codecs.runs.coders > 0 ? planner::memory_besides_packing(more.memory_bytes) : more.memory_bytes);
-  throw NotEnoughMemory(fmt::format("{} of memory are too little for this job, whose runs have blocks of {}", format_bytes(given),
+  throw NotEnoughMemory(fmt::format("{} of memory is too little for this job, whose runs have blocks of {}", format_bytes(given),
                                     format_bytes(block_bytes)),
                         given, enough + 1);
 }
@@ -120,7 +120,7 @@ JobHeader header_of(const Request& request, const KeptCompression& compression, 
 planner::LinePlan plan_of_job_in_place(const planner::LinePlan& plan, const JobHeader& header) {
   if (plan.memory_bytes >= header.memory_bytes)
     if (const auto in_place = plan_in_place(plan, header.lines->block_bytes)) return *in_place;
-  throw NotEnoughMemory(fmt::format("{} of memory are too little for this job, which was laid out for {}",
+  throw NotEnoughMemory(fmt::format("{} of memory is too little for this job, which was laid out for {}",
                                     format_bytes(plan.memory_bytes), format_bytes(header.memory_bytes)),
                         plan.memory_bytes, header.memory_bytes);
 }

@@ -19,7 +19,7 @@ void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& 
   if (need <= terms.memory_bytes / largest_share) return;
   // Some goes to what stays on top before it is divided.
   const std::uint64_t enough = largest_share * need + need / 2;
-  throw NotEnoughMemory(fmt::format("{} {} of memory, and {} are too little for that and the sort", what, format_bytes(need),
+  throw NotEnoughMemory(fmt::format("{} {} of memory, and {} is too little for that and the sort", what, format_bytes(need),
                                     format_bytes(terms.memory_bytes)),
                         terms.memory_bytes, enough);
 }
@@ -104,7 +104,7 @@ planner::PackingPlan plan_packing_of_blocks(const CodecTerms& terms, const codec
       .memory_bytes = terms.memory_bytes, .threads = terms.threads, .block_bytes = block_bytes, .blocks = blocks};
   if (auto plan = planner::plan_packing(packing, wanted)) return *plan;
   const std::uint64_t each = planner::block_coder_bytes(wanted.terms, packing.block_bytes);
-  throw NotEnoughMemory(fmt::format("to compress runs with {} takes {} of memory, and {} are too little for that and the sort",
+  throw NotEnoughMemory(fmt::format("to compress runs with {} takes {} of memory, and {} is too little for that and the sort",
                                     codec::text_of(wanted.terms), format_bytes(each), format_bytes(terms.memory_bytes)),
                         terms.memory_bytes, planner::least_memory_for_packing(packing, wanted));
 }
@@ -124,7 +124,7 @@ planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run
   if (plan) plan->index_bytes = round_up(places, page_bytes);
   if (plan && plan->bytes() <= terms.memory_bytes / 2) return *plan;
   const std::uint64_t each = planner::block_coder_bytes(codec, most_block_bytes);
-  throw NotEnoughMemory(fmt::format("to decompress these runs takes {} of memory, and {} are too little for that and the merge",
+  throw NotEnoughMemory(fmt::format("to decompress these runs takes {} of memory, and {} is too little for that and the merge",
                                     format_bytes(each + places), format_bytes(terms.memory_bytes)),
                         terms.memory_bytes,
                         std::max(planner::least_memory_for_packing(packing, {false, codec}), 3 * (each + places)));

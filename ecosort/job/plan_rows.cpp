@@ -21,7 +21,7 @@ std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine)
   if (means.memory_bytes != 0 && !means.memory_is_a_wish) {
     if (bytes < least)
       throw NotEnoughMemory(
-          fmt::format("{} of memory are too little: at least {} is needed", format_bytes(bytes), format_bytes(least)), bytes,
+          fmt::format("{} of memory is too little: at least {} is needed", format_bytes(bytes), format_bytes(least)), bytes,
           least);
     if (bytes > most)
       throw MemoryNotThere(fmt::format("{} of memory are more than the {} that are available ({}); give less",

@@ -269,7 +269,7 @@ void fit_run_blocks(engine::rows::LinesJob& job) {
   planner::LinePlan plan = job.plan;
   while (!planner::plan_for_kept_runs(plan, block)) plan.memory_bytes += plan.memory_bytes / 4;
   if (plan.memory_bytes > job.plan.memory_bytes)
-    throw NotEnoughMemory(fmt::format("{} of memory are too little for runs with blocks of {}",
+    throw NotEnoughMemory(fmt::format("{} of memory is too little for runs with blocks of {}",
                                       format_bytes(job.plan.memory_bytes), format_bytes(block)),
                           job.plan.memory_bytes + job.codecs.runs.bytes() + job.header_bytes,
                           plan.memory_bytes + job.codecs.runs.bytes() + job.header_bytes);

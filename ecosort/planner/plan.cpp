@@ -245,7 +245,7 @@ RecordPlan make_plan(const Wanted& wanted) {
     if (auto plan = try_plan(any)) refuse_run_records(wanted, *std::move(plan));
   }
   const std::uint64_t least = minimum_memory_bytes(wanted);
-  throw NotEnoughMemory(fmt::format("{} of memory are too little for this input: at least {} is needed",
+  throw NotEnoughMemory(fmt::format("{} of memory is too little for this input: at least {} is needed",
                                     format_bytes(wanted.memory_bytes), format_bytes(least)),
                         wanted.memory_bytes, least);
 }

@@ -103,7 +103,7 @@ def test_no_more_space_is_taken_than_allowed(run: Run, file: Path, data: bytes, 
     refused(
         run("inplace", file, *SMALL, "--space", f"{least - 1}B"),
         2,
-        "of space are too little to sort in place",
+        "of space is too little to sort in place",
         f"({least} bytes)",
     )
     refused(run("plan", "sort", "--space", "1GB", "in", "-o", "out"), 2, "--space")
