@@ -255,8 +255,8 @@ planner::RecordPlan engine_plan(const JobHeader& header, std::uint64_t memory_by
     wanted.memory_bytes = enough;
   } while (!try_plan());
   throw NotEnoughMemory(
-      fmt::format("{} of memory is too little for this job, whose pieces are laid out", format_bytes(memory_bytes)),
-      memory_bytes, enough);
+      fmt::format("{} of memory is too little for this job, whose pieces are laid out", format_bytes(memory_bytes)), memory_bytes,
+      enough);
 }
 
 std::string discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {
