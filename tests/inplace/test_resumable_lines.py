@@ -459,7 +459,7 @@ def test_a_flipped_bit_in_the_output_ends_it_unless_the_drive_is_trusted(
     assert place is not None
     behind = int(place[1])  # in the unit that the checkpoint lies in: durable, and compared with what comes
     flip(output, behind)
-    refused(run("resume", "--trust-drive", out), 3, "is not what was written to it: the lines at byte")
+    refused(run("resume", "-q", "--trust-drive", out), 3, "is not what was written to it: the lines at byte")
     flip(output, behind)
     flip(output, 3)
     refused(run("resume", out), 3, "is not what was written to it", f"ecosort resume --abandon {out}")
