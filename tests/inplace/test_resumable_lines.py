@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from capabilities import SOAK, only_in_soak, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
-from sort_support import KIB, MIB, NOBODY, FileSystem, Run, listing, mounted, no_plan, read_json, refused, succeeded
+from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, no_plan, read_json, refused, succeeded
 
 from .support import (
     FIRST_AFTER_THE_RUNS,
@@ -200,21 +200,6 @@ def test_no_sort_makes_more_runs_than_its_plan_says(run: Run, tmp_path: Path) ->
         plan = plan_of(run, source, out)
         succeeded(run(*words_for(source, out, "--quiet", "--stats", str(tmp_path / "stats"))))
         assert read_json(tmp_path / "stats")["runs"] <= plan["runs"], size
-
-
-def test_runs_of_short_rows_have_smaller_blocks_so_that_one_merge_takes_all_of_them(run: Run, tmp_path: Path) -> None:
-    source = tmp_path / "in"
-    source.touch()
-    os.truncate(source, 48 * MIB)  # empty lines with -z, else one that is long
-
-    def plan(*more: str) -> dict[str, int]:
-        done = run("plan", *words_for(source, tmp_path / "out", "--json", "-S", "32M", *more))
-        assert done.returncode == 0, done
-        return dict(json.loads(done.stdout))
-
-    usual, smaller = plan(), plan("-z")
-    assert (smaller["block_bytes"], usual["block_bytes"]) == (64 * KIB, 128 * KIB)
-    assert usual["runs_merged_at_once"] < 171 <= smaller["runs_merged_at_once"], "33 bytes of a run buffer for each line"
 
 
 @only_in_soak  # tens of millions of lines
