@@ -49,9 +49,10 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // they may have any size). Nothing: the memory is too little for such blocks.
 [[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);
 
-// The same plan with more requests under way, where blocks are smaller than usual: as many bytes as usual, but at most
-// most_kept_requests, because the queue of a job is made before its plan is known.
+// No plan of a job has more reads and writes under way: its queue is made before the journal says what the plan is.
 inline constexpr unsigned most_kept_requests = 192;
+
+// The same plan with as many bytes under way as with blocks of the usual size, where these are smaller.
 [[nodiscard]] LinePlan with_usual_bytes_under_way(LinePlan plan);
 
 // Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs
