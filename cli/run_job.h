@@ -18,7 +18,7 @@ struct JobRun {
   bool is_in_place = false;       // its input is nowhere else
 };
 
-inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
+using demsort_inplace::prepare::job_queue_depth;
 
 // Reports a job that was brought to its end.
 struct JobResult {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "demsort_inplace/appended_lines.h"
 #include "demsort_inplace/line_checkpoints.h"
 #include "engine/rows/merge_groups.h"
 #include "engine/rows/merge_lines.h"
@@ -129,9 +128,9 @@ namespace {
 // Holds what the output holds just before a place in it.
 struct Before {
   Buffer memory;
-  std::optional<Text> last_line;  // none: there is only the header
-  DurableUnit unit;               // that the place lies in
-  std::string lead;               // the beginning of that unit
+  std::optional<Text> last_line;   // none: there is only the header
+  engine::rows::DurableUnit unit;  // that the place lies in
+  std::string lead;                // the beginning of that unit
 };
 
 Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
@@ -191,7 +190,8 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
     part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});
   std::optional<GivenRuns> given;
   if (bench.header.is_in_place()) co_await given.emplace(bench, inputs).give(bench.state->consumed);
-  AppendedLines sink(bench.tools(plan), *bench.files.output, std::move(before.unit));
+  engine::rows::OutputSink sink(bench.tools(plan), *bench.files.output);
+  sink.continue_at(std::move(before.unit));
   engine::rows::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
   LineCheckpoints checkpoints(bench, sink, *bench.state, given ? &*given : nullptr);
   merge.watch(checkpoints);

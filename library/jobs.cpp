@@ -18,8 +18,6 @@
 namespace ecosort::library {
 namespace {
 
-constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
-
 void refuse_if(bool is_given, const char* line) {
   if (is_given) throw UsageError(line);
 }
@@ -55,7 +53,7 @@ void check_job(const Request& request) {
 }
 
 Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
-  io::Backend backend = io::make_queue(io::parse_backend(request.means.io), job_queue_depth);
+  io::Backend backend = io::make_queue(io::parse_backend(request.means.io), demsort_inplace::prepare::job_queue_depth);
   return run(std::move(work), std::move(backend), std::move(storage), attendance);
 }
 
@@ -135,7 +133,7 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 
 Report continue_job(const std::string& file, const Means& means, bool abandons, const Attendance& attendance) {
   auto storage = std::make_unique<io::PosixStorage>();
-  io::Backend backend = io::make_queue(io::parse_backend(means.io), job_queue_depth);
+  io::Backend backend = io::make_queue(io::parse_backend(means.io), demsort_inplace::prepare::job_queue_depth);
   io::PosixStorage& place = *storage;
   const auto work = [file, means, abandons, &place](const demsort_inplace::JobContext& on) {
     return continue_job(file, means, abandons, on, place);

@@ -9,9 +9,13 @@
 #include "demsort_inplace/job_status.h"
 #include "demsort_inplace/preflight.h"
 #include "engine/fixed/sort.h"
+#include "planner/line_plan.h"
 #include "planner/plan.h"
 
 namespace ecosort::demsort_inplace::prepare {
+
+// A queue with so many requests serves a job whatever its plan is: reads and writes, and a few besides.
+inline constexpr unsigned job_queue_depth = planner::most_kept_requests + 16;
 
 // With what it continues; 0: as it was begun.
 struct ResumeMeans {

@@ -19,6 +19,7 @@
 #include "job/collation_version.h"
 #include "job/first_row.h"
 #include "job/format_names.h"
+#include "job/lines_bounds.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
 #include "planner/machine.h"
@@ -48,7 +49,7 @@ void check_inputs(const engine::rows::LinesJob& job) {
 
 // The plan of the job, with these blocks or any.
 planner::LinePlan kept_plan(const engine::rows::LinesJob& job, std::size_t block_bytes) {
-  if (const auto kept = planner::plan_for_kept_runs(job.plan, block_bytes)) return *kept;
+  if (const auto kept = planner::plan_for_kept_runs(job.plan, block_bytes)) return planner::with_usual_bytes_under_way(*kept);
   planner::LinePlan more = job.plan;
   do more.memory_bytes += more.memory_bytes / 4;
   while (!planner::plan_for_kept_runs(more, block_bytes));
@@ -58,6 +59,12 @@ planner::LinePlan kept_plan(const engine::rows::LinesJob& job, std::size_t block
   throw NotEnoughMemory(fmt::format("{} of memory is too little for this job, whose runs have blocks of {}", format_bytes(given),
                                     format_bytes(block_bytes)),
                         given, enough + 1);
+}
+
+// Returns the size of the run blocks of a job, whose inputs are open. Its merge has one part.
+std::size_t kept_block_bytes(const engine::rows::LinesJob& job, std::uint64_t input_bytes, std::uint64_t unit) {
+  const std::uint64_t rows = job::row_lengths_of(job).rows_in(input_bytes);
+  return round_up(planner::fit_blocks(kept_plan(job, 0), input_bytes, rows, 1).block_bytes, unit);
 }
 
 // Says how the runs of a job are compressed.
@@ -163,8 +170,7 @@ PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage) 
   const std::string directory = JobPaths(prepared.file).parent;
   check_outlives_crash(directory);
   const std::uint64_t unit = std::max(direct_unit(directory, storage), block_bytes(directory));
-  prepared.job.plan = kept_plan(prepared.job, 0);
-  const std::size_t block_bytes = round_up(prepared.job.plan.block_bytes, unit);
+  const std::size_t block_bytes = kept_block_bytes(prepared.job, prepared.input_bytes, unit);
   set_packing(prepared.job, compression, prepared.input_bytes, block_bytes);
   prepared.job.plan = kept_plan(prepared.job, block_bytes);
   prepared.header = header_of(request, compression, prepared.job, unit);

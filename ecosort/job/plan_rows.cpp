@@ -68,8 +68,8 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
   job.codecs.runs.power = power_of(request.compression);
 }
 
-// Jobs that outlive a crash lay out their blocks by themselves, and have queues of usual depth. Programs merge few runs at a
-// time, whatever the blocks. The places of packed blocks have their share of the memory.
+// Jobs that outlive a crash lay out their blocks by themselves. Programs merge few runs at a time, whatever the blocks. The
+// places of packed blocks have their share of the memory.
 void fit_blocks(const Request& request, std::uint64_t bytes, engine::rows::LinesJob& job) {
   if (request.place.kind != PlaceKind::file || !job.compress_program.empty()) return;
   const planner::LinePlan fitted = planner::fit_blocks(job.plan, bytes, row_lengths_of(job).rows_in(bytes));

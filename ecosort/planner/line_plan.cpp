@@ -23,6 +23,15 @@ bool has_room(const LinePlan& plan, std::uint64_t runs, std::uint64_t merges, st
   return runs * 2 * merges * slot <= plan.merge_bytes();
 }
 
+// Blocks of another size: so many times as many of them as before are under way.
+LinePlan with_blocks(LinePlan plan, std::size_t block_bytes, unsigned times) {
+  plan.block_bytes = block_bytes;
+  for (unsigned* const count : {&plan.write_blocks, &plan.read_depth, &plan.write_depth}) *count *= times;
+  plan.blocks_at_once = std::min(times * plan.blocks_at_once, most_blocks_at_once);
+  plan.run_buffer_bytes = buffer_bytes(plan);
+  return plan;
+}
+
 }  // namespace
 
 LinePlan plan_lines(std::uint64_t memory_bytes, unsigned threads, std::size_t batch_size, bool unique) {
@@ -49,20 +58,16 @@ LinePlan plan_for_stored_runs(LinePlan plan) {
   return plan;
 }
 
-LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows) {
+LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows, std::uint64_t most_parts) {
   constexpr std::uint64_t least_block = std::uint64_t{56} * 1024;
   constexpr std::uint64_t spare_share = 16;  // buffers end with blocks, and have room for the rows of the next one
   const std::uint64_t full =
                           div_up(input_bytes + rows * lines::index_bytes_per_line, plan.run_buffer_bytes - 2 * plan.block_bytes),
                       runs = full + full / spare_share;
   if (runs > plan.batch_size || has_room(plan, runs, 1, page_bytes)) return plan;
-  for (const std::uint64_t merges : {most_merges(plan), std::uint64_t{1}})
+  for (const std::uint64_t merges : {std::min(most_merges(plan), most_parts), std::uint64_t{1}})
     for (LinePlan smaller = plan; smaller.block_bytes >= 2 * least_block;) {
-      smaller.block_bytes = round_down(smaller.block_bytes / 2, page_bytes);
-      for (unsigned* const count : {&smaller.write_blocks, &smaller.read_depth, &smaller.write_depth})
-        *count *= 2;  // as many bytes as before are under way
-      smaller.blocks_at_once = std::min(2 * smaller.blocks_at_once, most_blocks_at_once);
-      smaller.run_buffer_bytes = buffer_bytes(smaller);
+      smaller = with_blocks(smaller, round_down(smaller.block_bytes / 2, page_bytes), 2);
       if (has_room(smaller, runs, merges, page_bytes)) return smaller;
     }
   return plan;
@@ -76,6 +81,13 @@ std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_byte
   if (least > plan.memory_bytes) return std::nullopt;
   plan.run_buffer_bytes = buffer_bytes(plan);
   return plan;
+}
+
+LinePlan with_usual_bytes_under_way(LinePlan plan) {
+  const LinePlan usual = plan_for_stored_runs(plan_lines(plan.memory_bytes, plan.threads, plan.batch_size, plan.seen_bytes > 0));
+  const std::uint64_t times =
+      std::min<std::uint64_t>(usual.block_bytes / plan.block_bytes, most_kept_requests / (plan.read_depth + plan.write_depth));
+  return times > 1 ? with_blocks(plan, plan.block_bytes, static_cast<unsigned>(times)) : plan;
 }
 
 std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line) {

@@ -41,12 +41,19 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
 // Smaller blocks where rows are so short that one merge has no room for all their runs, if it has room then: in parts at the same
-// time, where that is possible, too. Larger requests cost less than a second merge of all rows.
-[[nodiscard]] LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows);
+// time, at most so many, where that is possible, too. Larger requests cost less than a second merge of all rows.
+[[nodiscard]] LinePlan fit_blocks(const LinePlan& plan, std::uint64_t input_bytes, std::uint64_t rows,
+                                  std::uint64_t most_parts = UINT64_MAX);
 
 // Plans for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
 // they may have any size). Nothing: the memory is too little for such blocks.
 [[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);
+
+// No plan of a job has more reads and writes under way: its queue is made before the journal says what the plan is.
+inline constexpr unsigned most_kept_requests = 192;
+
+// The same plan with as many bytes under way as with blocks of the usual size, where these are smaller.
+[[nodiscard]] LinePlan with_usual_bytes_under_way(LinePlan plan);
 
 // Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs
 // the same, and smaller runs touch less memory, and less of it at a time. No more than fill the buffers where the merge has no

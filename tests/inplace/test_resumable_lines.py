@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from capabilities import SOAK, require
+from capabilities import SOAK, only_in_soak, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
 from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, no_plan, read_json, refused, succeeded
 
@@ -200,6 +200,20 @@ def test_no_sort_makes_more_runs_than_its_plan_says(run: Run, tmp_path: Path) ->
         plan = plan_of(run, source, out)
         succeeded(run(*words_for(source, out, "--quiet", "--stats", str(tmp_path / "stats"))))
         assert read_json(tmp_path / "stats")["runs"] <= plan["runs"], size
+
+
+@only_in_soak  # tens of millions of lines
+def test_short_rows_are_merged_once_also_by_a_job_that_was_killed(
+    ecosort: Path, run: Run, tmp_path: Path, source: Path, out: Path
+) -> None:
+    source.write_bytes(b"".join(b"%d\n\n\n\n\n\n" % (number % 7) for number in range(6_000_000)))
+    words = ("lines", "--resumable", "-S", "32M", "--quiet", source, "-o", out)
+    killed_in_merge(ecosort, tmp_path, out, *words)
+    done = run("resume", out, "--stats", str(tmp_path / "stats"))
+    succeeded(done)
+    stats = read_json(tmp_path / "stats")
+    assert (stats["intermediate_merges"], stats["runs"] > 115) == (0, True), "of usual blocks 115 runs fit a merge"
+    assert out.read_bytes() == sorted_by_sort(source.read_bytes())
 
 
 # --- refusals ----------------------------------------------------------------------------------------------------------
@@ -426,6 +440,12 @@ def test_a_flipped_bit_in_the_output_ends_it_unless_the_drive_is_trusted(
 ) -> None:
     interrupted_in_merge(ecosort, source, out, tmp_path)
     output = job_directory(out) / "output"
+    place = re.search(r"bytes in the output +(\d+) ", run("resume", "--status", out).stdout)
+    assert place is not None
+    behind = int(place[1])  # in the unit that the checkpoint lies in: durable, and compared with what comes
+    flip(output, behind)
+    refused(run("resume", "-q", "--trust-drive", out), 3, "is not what was written to it: the lines at byte")
+    flip(output, behind)
     flip(output, 3)
     refused(run("resume", out), 3, "is not what was written to it", f"ecosort resume --abandon {out}")
     assert not out.exists()

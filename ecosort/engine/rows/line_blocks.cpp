@@ -1,7 +1,12 @@
 #include "engine/rows/line_blocks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "base/errors.h"
 
 namespace ecosort::engine::rows {
 
@@ -12,6 +17,13 @@ LineSink::LineSink(const RowTools& tools)
       progress_(tools.bench.progress),
       writes_(reactor_.scope()),
       has_marks_(tools.format.record_marks() != nullptr) {}
+
+void LineSink::write_part(const io::File& file, std::byte* block, std::size_t from, std::size_t to, std::uint64_t offset) {
+  if (from < to)
+    writes_.spawn(await(reactor_.write(file, offset, block + from, to - from), block, to - from));
+  else
+    give_back(block);
+}
 
 Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size) {
   co_await write;
@@ -61,11 +73,19 @@ void OutputSink::expect(std::uint64_t bytes) {
   if (!is_reserved_) ahead_.emplace(bench_, file_, ByteRange{bytes_, bytes_ + bytes}, bytes);
 }
 
+void OutputSink::continue_at(DurableUnit unit) {
+  bytes_ = unit.begin;
+  durable_ = std::move(unit.bytes);
+}
+
 void OutputSink::put(std::byte* block, std::size_t bytes) {
-  const std::size_t size = written_size(bytes);
+  const std::size_t from = durable_.size(), size = written_size(bytes);
+  if (from > 0 && std::memcmp(block, durable_.data(), std::min(from, bytes)) != 0)
+    throw IoError(fmt::format("'{}' is not what was written to it: the lines at byte {} are others", file_.path(), bytes_));
+  durable_.clear();
   if (ahead_) ahead_->reach(bytes_, writes_);
   padded_ |= size != bytes;
-  writes_.spawn(await(reactor_.write(file_, bytes_, block, size), block, size));
+  write_part(file_, block, from, size, bytes_ + from);
   bytes_ += bytes;
 }
 

@@ -43,6 +43,8 @@ class LineSink {
   void take_marks_away(std::byte* block, std::size_t size) const noexcept {
     if (has_marks_) formats::RecordMarks::take_away(block, size);
   }
+  // Begins to write bytes [from, to) of a block, there may be none, at `offset`; the block is free then.
+  void write_part(const io::File& file, std::byte* block, std::size_t from, std::size_t to, std::uint64_t offset);
   // Waits for the write of a block, which is free then.
   Task<void> await(Task<void> write, std::byte* block, std::size_t size);
 
@@ -81,6 +83,18 @@ class RowRunSink : public LineSink {
   std::uint64_t next_block_ = 0;
 };
 
+// The unit of an output that its first part ends in, which is durable.
+struct DurableUnit {
+  std::uint64_t begin = 0;       // in the output
+  std::vector<std::byte> bytes;  // empty: the unit is to be written
+};
+
+//   output | ..... unit | unit ........        bytes before `place` are durable, and so is the rest of the unit that it lies in:
+//             begin ^  ^ place                 that unit is compared with what comes, and not written again
+//   block  | lead | lines ............
+//
+// An output that is continued has a first block that begins at the unit: its lead, the bytes before `place`, is what the merge
+// puts in front of its lines.
 class OutputSink : public LineSink {
  public:
   // `is_reserved`: all of its space is allocated.
@@ -88,8 +102,11 @@ class OutputSink : public LineSink {
       : LineSink(tools), bench_(tools.bench), file_(file), is_reserved_(is_reserved) {}
   // So many bytes will come, or fewer: their space is allocated ahead, unless it is there.
   void expect(std::uint64_t bytes);
+  // The output continues at this unit, which the first block that is put has whole, or all there is of it. Before that.
+  void continue_at(DurableUnit unit);
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
+  // IoError where the unit at which the output continues is not what comes.
   void put(std::byte* block, std::size_t bytes) override;
   [[nodiscard]] Task<std::string> take_back_rest() override;
   // All of it went into the file another way.
@@ -107,6 +124,7 @@ class OutputSink : public LineSink {
   Bench& bench_;
   io::File& file_;
   bool is_reserved_, padded_ = false;
+  std::vector<std::byte> durable_;  // bytes that the next block begins with: they are compared
   std::optional<SpaceAhead> ahead_;
 };
 

@@ -59,12 +59,6 @@ void PartSink::complete(std::byte* block, run::BlockContents contents, std::uint
   std::memset(block + contents.used_bytes, 0, round_up(contents.used_bytes, pages_.unit()) - contents.used_bytes);
 }
 
-Task<void> PartSink::write_some(std::byte* block, std::size_t from, std::size_t to, std::uint64_t offset) {
-  co_await reactor_.write(file_, offset, block + from, to - from);
-  progress_.add_bytes(to - from);
-  pool_.give(block);
-}
-
 //   block | lead | own bytes ..................... |
 //   pages |             |             |             |        the first is kept back if there is a lead, the last one if it is not
 //                     from            to                     full, unless nothing follows
@@ -76,10 +70,7 @@ void PartSink::put(std::byte* block, std::size_t bytes) {
   if (own > 0) pages_.keep(at_ + own, block + own, std::min(from, bytes) - own);
   if (bytes > to) pages_.keep(at_ + to, block + to, bytes - to);
   if (ahead_) ahead_->reach(at_, writes_);
-  if (from < to)
-    writes_.spawn(write_some(block, from, to, at_ + from));
-  else
-    give_back(block);
+  write_part(file_, block, from, to, at_ + from);
   at_ += bytes;
   bytes_ += bytes - own;
 }

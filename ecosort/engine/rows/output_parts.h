@@ -62,8 +62,6 @@ class PartSink : public LineSink {
   void check_complete() const;
 
  private:
-  Task<void> write_some(std::byte* block, std::size_t from, std::size_t to, std::uint64_t offset);
-
   const io::File& file_;
   BorderPages& pages_;
   ByteRange part_;

@@ -89,7 +89,7 @@ class LineOrder final : public formats::RowFormat {
     if (rows_are_numbers_) return number_end(at, end, window);
     if (!rows_are_keys_) return nullptr;
     window = row_bytes_.window(at);
-    const std::size_t size = static_cast<unsigned char>(static_cast<std::uint64_t>(window.extension) ^ flip_);
+    const std::size_t size = row_bytes_.size_in(window.extension);
     return size <= window_bytes && size < static_cast<std::size_t>(end - at) ? at + size : nullptr;
   }
   [[nodiscard]] records::KeyWindow window(Text line) const {

@@ -44,10 +44,11 @@ class RowBytes {
     const std::uint32_t rest = load_big_endian<std::uint32_t>(at + 8) & window_masks.extension[count];
     return {prefix ^ flip_, (rest | static_cast<std::uint32_t>(count)) ^ static_cast<std::uint32_t>(flip_)};
   }
-  // Returns whether a row may have bytes behind this window.
-  [[nodiscard]] bool is_cut(std::uint32_t extension) const noexcept {
-    return static_cast<unsigned char>(extension ^ static_cast<std::uint32_t>(flip_)) > window_bytes;
+  // Returns how many bytes of its row a window holds: more than window_bytes where the row may have bytes behind it.
+  [[nodiscard]] std::size_t size_in(std::uint32_t extension) const noexcept {
+    return static_cast<unsigned char>(extension ^ static_cast<std::uint32_t>(flip_));
   }
+  [[nodiscard]] bool is_cut(std::uint32_t extension) const noexcept { return size_in(extension) > window_bytes; }
 
   // In how many bytes two rows agree from these places on; at most `most`, and never more than one of them has.
   [[nodiscard]] std::size_t common(const char* a, const char* b, std::size_t most) const noexcept {

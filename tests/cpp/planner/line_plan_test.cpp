@@ -54,9 +54,27 @@ TEST(LinePlan, BlocksAreSmallerWhereShortRowsWouldElseBeMergedTwice) {
   EXPECT_GE(smaller.run_buffer_bytes, plan.run_buffer_bytes);
   EXPECT_EQ(fit_blocks(plan, 2 * bytes, 2 * bytes / short_row).block_bytes, plan.block_bytes / 4) << "one merge of more";
   EXPECT_EQ(fit_blocks(plan, 10 * bytes, bytes).block_bytes, plan.block_bytes) << "too many runs for small ones, too";
+  EXPECT_EQ(fit_blocks(plan, bytes, bytes / short_row, 1).block_bytes, plan.block_bytes / 2) << "a job merges in one part";
   LinePlan few = plan;
   few.batch_size = 100;
   EXPECT_EQ(fit_blocks(few, bytes, bytes / short_row).block_bytes, plan.block_bytes);
+}
+
+TEST(LinePlan, SmallBlocksOfAJobHaveAsManyBytesUnderWayAsUsualOnesUpToADepth) {
+  const LinePlan usual = plan_for_stored_runs(plan_lines(std::uint64_t{64} << 20U, 2, SIZE_MAX, false));
+  EXPECT_EQ(with_usual_bytes_under_way(usual).write_blocks, usual.write_blocks);
+  for (const unsigned times : {2U, 4U, 64U}) {
+    const auto kept = plan_for_kept_runs(usual, usual.block_bytes / times);
+    ASSERT_TRUE(kept);
+    const LinePlan plan = with_usual_bytes_under_way(*kept);
+    const unsigned more = std::min(times, 8U);
+    EXPECT_EQ(plan.block_bytes, usual.block_bytes / times);
+    EXPECT_EQ(plan.write_blocks, more * usual.write_blocks);
+    EXPECT_EQ(plan.read_depth + plan.write_depth, more * (usual.read_depth + usual.write_depth));
+    EXPECT_LE(plan.read_depth + plan.write_depth, most_kept_requests);
+    EXPECT_LE(plan.write_bytes() + plan.run_buffers * plan.run_buffer_bytes, plan.memory_bytes);
+  }
+  EXPECT_EQ(with_usual_bytes_under_way(*plan_for_kept_runs(usual, 2 * usual.block_bytes)).read_depth, usual.read_depth);
 }
 
 TEST_P(LinePlanTest, ASmallInputHasFewSmallBlocks) {
