@@ -1,6 +1,7 @@
 // The program `ecosort`: finds the subcommand and maps errors to exit codes. Nothing else prints or exits.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,13 +97,18 @@ int print_version() {
 [[noreturn]] void refuse_name(std::string_view name) {
   std::vector<std::string_view> names{"--help", "--version"};
   for (const Command& command : commands) names.push_back(command.name);
-  const bool is_file = ::access(std::string(name).c_str(), F_OK) == 0;
+  struct stat found{};
+  const bool is_file = ::stat(std::string(name).c_str(), &found) == 0 && !S_ISDIR(found.st_mode);
   throw ecosort::UsageError(fmt::format("no such command: '{}'{} (see ecosort --help)", name,
                                         is_file ? "; it is a file: name the command first" : ecosort::did_you_mean(name, names)));
 }
 
 int run(std::string_view name, const ecosort::cli::Words& words) {
-  if (name == "help" && words.size() == 1) return run(words.front(), {"--help"});
+  if (name == "help" && !words.empty()) {
+    ecosort::cli::Words rest(words.begin() + 1, words.end());
+    rest.emplace_back("--help");
+    return run(words.front(), rest);
+  }
   if (name == "--help" || name == "-h" || name == "help") return print_help();
   if (name == "--version") return print_version();
   if (ecosort::cli::mention_addresses(words))

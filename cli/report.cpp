@@ -235,8 +235,11 @@ void write_text_file(const std::string& path, const std::string& text) {
   if (std::fclose(file) == 0 && written) return;
   const int failure = written ? errno : error;
   std::error_code unknown;
+  // Half a report misleads programs. Behind a link, such as /proc/self/fd/7, the file stays, empty.
   if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, unknown)))
-    std::filesystem::remove(path, unknown);  // half a report misleads programs
+    std::filesystem::remove(path, unknown);
+  else if (std::filesystem::is_regular_file(path, unknown))
+    std::filesystem::resize_file(path, 0, unknown);
   throw IoError::from_call("write", path, failure);
 }
 

@@ -246,6 +246,7 @@ def test_help_of_the_program(run: Run) -> None:
         for command in ("sort", "plan", "gen", "check"):
             assert re.search(rf"^  {command} +\S", done.stdout, re.MULTILINE)
         assert done.stdout.index("Examples") < done.stdout.index("Commands")
+    assert run("help", "plan", "sort").stdout == run("plan", "sort", "--help").stdout
 
 
 def test_version(run: Run) -> None:

@@ -303,6 +303,10 @@ def test_a_header_that_would_be_shuffled_is_told(run: Run, tmp_path: Path, name:
     done = run("shuffle", "--seed", "1", *words, name, "-o", "out", cwd=tmp_path)
     line = f"ecosort: {name} is shuffled as lines, a header with the others; --csv keeps the header on top\n"
     assert (done.returncode, line in done.stderr) == (0, is_told), done.stderr
+    request = run("request", "shuffle", *words, name, "-o", "out", cwd=tmp_path).stdout
+    (tmp_path / "request").write_text(request)
+    done = run("run", "request", cwd=tmp_path)
+    assert (done.returncode, line in done.stderr) == (0, is_told), done.stderr
 
 
 def test_lines_headers_and_nul(done: Run, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["--nonsense"], ["no such command", "--help"]),
         (["--versoin"], ["'--versoin'; did you mean '--version'?"]),
         (["in", "-o", "out"], ["no such command: 'in'; it is a file: name the command first"]),
+        ([".", "-o", "out"], ["no such command: '.' (see ecosort --help)"]),
         (
             ["sort", "in", "-k", "2", "-o", "out"],
             ["'-k'; a key is bytes of a record: --key OFFSET:LENGTH; text has ecosort lines"],

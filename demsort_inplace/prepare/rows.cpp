@@ -49,7 +49,8 @@ void check_inputs(const engine::rows::LinesJob& job) {
 
 // The plan of the job, with these blocks or any.
 planner::LinePlan kept_plan(const engine::rows::LinesJob& job, std::size_t block_bytes) {
-  if (const auto kept = planner::plan_for_kept_runs(job.plan, block_bytes)) return planner::with_usual_bytes_under_way(*kept);
+  if (const auto kept = planner::plan_for_kept_runs(job.plan, block_bytes))
+    return planner::with_usual_bytes_under_way(*kept, job.codecs.runs.bytes());
   planner::LinePlan more = job.plan;
   do more.memory_bytes += more.memory_bytes / 4;
   while (!planner::plan_for_kept_runs(more, block_bytes));
@@ -59,12 +60,6 @@ planner::LinePlan kept_plan(const engine::rows::LinesJob& job, std::size_t block
   throw NotEnoughMemory(fmt::format("{} of memory is too little for this job, whose runs have blocks of {}", format_bytes(given),
                                     format_bytes(block_bytes)),
                         given, enough + 1);
-}
-
-// Returns the size of the run blocks of a job, whose inputs are open. Its merge has one part.
-std::size_t kept_block_bytes(const engine::rows::LinesJob& job, std::uint64_t input_bytes, std::uint64_t unit) {
-  const std::uint64_t rows = job::row_lengths_of(job).rows_in(input_bytes);
-  return round_up(planner::fit_blocks(kept_plan(job, 0), input_bytes, rows, 1).block_bytes, unit);
 }
 
 // Says how the runs of a job are compressed.
@@ -92,6 +87,32 @@ void set_packing(engine::rows::LinesJob& job, const KeptCompression& compression
       job::plan_packing_of_blocks({job.plan.memory_bytes, job.plan.threads, false}, compression.wanted, block_bytes, blocks);
   packing.assumed_ratio = compression.assumed_ratio;
   job.plan.memory_bytes -= packing.bytes();
+}
+
+// Returns whether the runs of a job are compressed as they are with its usual blocks: there are coders, and all blocks have
+// places.
+bool packs_as_well(const planner::PackingPlan& packing, const planner::PackingPlan& usual, std::uint64_t blocks) {
+  return usual.coders == 0 || (packing.coders > 0 && blocks * planner::place_bytes <= packing.index_bytes);
+}
+
+// Plans a job whose inputs are open, and whose merge has one part.
+void plan_kept_runs(engine::rows::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes,
+                    std::uint64_t unit) {
+  const planner::LinePlan whole = job.plan;
+  const std::size_t usual = round_up(kept_plan(job, 0).block_bytes, unit);
+  const auto plan_with = [&](std::size_t block_bytes) {
+    job.plan = whole;
+    job.codecs.runs = {};
+    set_packing(job, compression, input_bytes, block_bytes);
+    job.plan = kept_plan(job, block_bytes);
+  };
+  plan_with(usual);
+  const planner::PackingPlan of_usual = job.codecs.runs;
+  const std::uint64_t rows = job::row_lengths_of(job).rows_in(input_bytes);
+  const std::size_t fitted = round_up(planner::fit_blocks(job.plan, input_bytes, rows, 1).block_bytes, unit);
+  if (fitted == usual) return;
+  plan_with(fitted);
+  if (!packs_as_well(job.codecs.runs, of_usual, div_up(input_bytes, fitted))) plan_with(usual);
 }
 
 LineTerms terms_of(const Request& request, const engine::rows::LinesJob& job) {
@@ -170,9 +191,7 @@ PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage) 
   const std::string directory = JobPaths(prepared.file).parent;
   check_outlives_crash(directory);
   const std::uint64_t unit = std::max(direct_unit(directory, storage), block_bytes(directory));
-  const std::size_t block_bytes = kept_block_bytes(prepared.job, prepared.input_bytes, unit);
-  set_packing(prepared.job, compression, prepared.input_bytes, block_bytes);
-  prepared.job.plan = kept_plan(prepared.job, block_bytes);
+  plan_kept_runs(prepared.job, compression, prepared.input_bytes, unit);
   prepared.header = header_of(request, compression, prepared.job, unit);
   prepared.space = lines_space(prepared.header, prepared.job.plan, held_bytes(directory));
   prepared.free_bytes = storage.settled_free_bytes(directory, prepared.space.need_bytes());

@@ -63,7 +63,10 @@ void require_benchmark_records(const io::File& file) {
   MemoryBudget memory(2 * round_up(looked_at_once * gensort_record_bytes, std::max<std::size_t>(file.alignment(), page_bytes)));
   const Buffer buffer = memory.allocate(memory.limit_bytes(), "first look", Pages::small);
   const std::uint64_t size = std::min(std::max<std::uint64_t>(records, 1), looked_at_once) * gensort_record_bytes;
-  if (records == 0) refuse(file.path(), stretch(file, file.facts().start_offset, bytes, buffer));
+  if (records == 0) {
+    const auto all = stretch(file, file.facts().start_offset, bytes, buffer);
+    if (!all.empty()) refuse(file.path(), all);
+  }
   for (const std::uint64_t place : places(records))
     if (!all_look_generated(stretch(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer)))
       refuse(file.path(), stretch(file, file.facts().start_offset, size, buffer));

@@ -83,8 +83,9 @@ std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_byte
   return plan;
 }
 
-LinePlan with_usual_bytes_under_way(LinePlan plan) {
-  const LinePlan usual = plan_for_stored_runs(plan_lines(plan.memory_bytes, plan.threads, plan.batch_size, plan.seen_bytes > 0));
+LinePlan with_usual_bytes_under_way(LinePlan plan, std::uint64_t besides_bytes) {
+  const LinePlan usual =
+      plan_for_stored_runs(plan_lines(plan.memory_bytes + besides_bytes, plan.threads, plan.batch_size, plan.seen_bytes > 0));
   const std::uint64_t times =
       std::min<std::uint64_t>(usual.block_bytes / plan.block_bytes, most_kept_requests / (plan.read_depth + plan.write_depth));
   return times > 1 ? with_blocks(plan, plan.block_bytes, static_cast<unsigned>(times)) : plan;

@@ -52,8 +52,9 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // No plan of a job has more reads and writes under way: its queue is made before the journal says what the plan is.
 inline constexpr unsigned most_kept_requests = 192;
 
-// The same plan with as many bytes under way as with blocks of the usual size, where these are smaller.
-[[nodiscard]] LinePlan with_usual_bytes_under_way(LinePlan plan);
+// The same plan with as many bytes under way as with blocks of the usual size, where these are smaller. The job has
+// `besides_bytes` more memory, for coders, from which that size follows.
+[[nodiscard]] LinePlan with_usual_bytes_under_way(LinePlan plan, std::uint64_t besides_bytes = 0);
 
 // Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs
 // the same, and smaller runs touch less memory, and less of it at a time. No more than fill the buffers where the merge has no

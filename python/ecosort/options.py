@@ -328,9 +328,11 @@ class Sorts(Protocol[P]):
 def takes(kind: Callable[P, Any]) -> Callable[[Callable[[Any, Any, Any], Any]], Sorts[P]]:
     """Makes a function of (src, dst, options of this dataclass) one that takes the options by name, too."""
 
+    has_words = any(field.name == "words" for field in dataclasses.fields(kind))  # type: ignore[arg-type]
+
     def decorate(function: Callable[[Any, Any, Any], Any]) -> Sorts[P]:
         def call(src: Any, dst: Any = None, options: Any = None, **more: Any) -> Any:
-            if isinstance(options, str | list | tuple):  # of ecosort.cluster.sort() before
+            if has_words and isinstance(options, str | list | tuple):  # of ecosort.cluster.sort() before
                 options, more["words"] = None, options
             if options is not None and not isinstance(options, cast("Any", kind)):
                 raise checks.no_such("options", f"a value of {cast('Any', kind).__name__}", options)

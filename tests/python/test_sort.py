@@ -165,6 +165,8 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
             sort(table, "new.parquet", **terms, **options)
     with pytest.raises(TypeError, match=r"there is no option 'unque'; did you mean 'unique'\?"):
         sort(table, "new.parquet", by="year", unque=True)
+    with pytest.raises(BadInput, match="options is a value of Options, not 'lines'"):
+        sort(table, "new.parquet", "lines")
     with pytest.raises(BadInput, match=r"a table goes to a file \.parquet"):
         sort(table, "out.csv", by="year", **terms)
     assert listing(Path()) == ["out.feather", "out.parquet"]

@@ -121,7 +121,7 @@ std::optional<std::size_t> Columns::find_place(const std::string& text) const {
 void Columns::refuse_name(const std::string& name) const {
   const auto is_column = [&](std::string_view word) { return std::ranges::find(names_, word) != names_.end(); };
   if (const std::size_t comma = name.find(',');
-      comma != std::string::npos && comma > 0 && is_column(ValueKey(name.substr(0, comma)).name))
+      comma != std::string::npos && comma > 0 && is_column(ValueKey(name.substr(0, comma)).name) && !delimiter_for(name))
     throw InputRefused(
         fmt::format("{}: no column '{}': each name is a key of its own; there are: {}", first_input_, name, list_of(names_)));
   if (const std::string_view before = keys::name_before_type(name);
