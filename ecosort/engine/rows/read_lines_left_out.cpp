@@ -69,10 +69,12 @@ std::string ReadLines::line_told(std::uint64_t before) const {
   return counts_lines_ ? fmt::format("line {}, ", file_lines_ + before + 1) : "";
 }
 
-// Checks the beginning of the row that is not whole.
+// Checks the beginning of the row that is not whole. Compressed bytes may hold a quote.
 void ReadLines::check_beginning(Text row, bool is_all) const {
   if (input_ == inputs_.size()) return;
-  if (const auto fault = format_.fault_in(row, is_all)) refuse(row.data(), *fault);
+  const auto fault = format_.fault_in(row, is_all);
+  if (fault && file_indexed_ == 0) refuse_contents(inputs_[input_].name, row);
+  if (fault) refuse(row.data(), *fault);
 }
 
 void ReadLines::line_too_long(const lines::LineRun& run, Text beginning) const {
