@@ -32,6 +32,8 @@ def checked_program(program: Path) -> Path:
         raise ProgramNotFound(f"cannot run '{program}': {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise ProgramNotFound(f"'{program}' does not answer --version within {_ANSWER_S} s; is it ecosort?") from None
+    if done.returncode < 0:
+        raise ProgramNotFound(f"'{program}' was ended by signal {-done.returncode} before it said what it is; try again")
     first = done.stdout.partition("\n")[0]
     if first != f"ecosort {__version__}":
         is_ours = first.startswith("ecosort ")

@@ -253,6 +253,7 @@ def test_a_program_in_path_that_others_can_write_is_not_used(here: Path, ecosort
     [
         ("echo ecosort 0.0.9", "is ecosort 0.0.9, and this package needs"),
         ("echo sort", "does not say that it is ecosort"),
+        ("kill -TERM $$", "was ended by signal 15 before it said what it is"),
         (None, "cannot run"),
     ],
 )

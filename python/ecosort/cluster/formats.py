@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ecosort.errors import BadInput
+from ecosort.errors import BadInput, from_program
 from ecosort.program import find_program
 from ecosort.request import FORMATS, Request, Typed
 
@@ -107,7 +107,7 @@ def format_of_words(name: str, words: Sequence[str]) -> Format:
         raise BadInput(f"options of {name} cannot be handed to a program: {error}") from None
     if done.returncode != 0:
         line = done.stderr.decode(errors="surrogateescape").strip().rpartition("\n")[2]
-        raise BadInput(line.removeprefix(_PREFIX))
+        raise from_program(done.returncode, line.removeprefix(_PREFIX), None)
     return Format(name, _OF_DEFAULTS.get(name, {}) | Typed.from_json(done.stdout.decode()).request.members[name])
 
 

@@ -18,7 +18,8 @@ from ecosort.cluster.hashes import HashSum
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes, manifest_from
 from ecosort.cluster.spec import job_spec, spec_from_json
 
-from ecosort import BadInput
+import ecosort
+from ecosort import BadInput, EcoSortError
 
 RECORDS = ("--format=records", "--record-size=100", "--key=0:10")
 
@@ -391,6 +392,14 @@ def test_a_name_of_the_wrong_type_is_told(call: Callable[[object], object]) -> N
 def test_options_that_no_program_reads_are_told(name: str, words: list[str], said: str) -> None:
     with pytest.raises(BadInput, match=re.escape(said)):
         format_of_words(name, words)
+
+
+def test_a_program_that_is_killed_when_it_is_asked_for_options_is_named_so(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "program").write_text(f"#!/bin/sh\n[ $1 != --version ] || exec echo ecosort {ecosort.__version__}\nkill -9 $$\n")
+    (here / "program").chmod(0o700)
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(here / "program"))
+    with pytest.raises(EcoSortError, match=r"^the program was ended by signal 9$"):
+        format_of_words("records", ["--record-size=100", "--key=0:10"])
 
 
 @pytest.mark.parametrize("size", ["x", 0, True, None])
