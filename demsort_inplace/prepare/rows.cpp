@@ -89,13 +89,7 @@ void set_packing(engine::rows::LinesJob& job, const KeptCompression& compression
   job.plan.memory_bytes -= packing.bytes();
 }
 
-// Returns whether the runs of a job are compressed as they are with its usual blocks: there are coders, and all blocks have
-// places.
-bool packs_as_well(const planner::PackingPlan& packing, const planner::PackingPlan& usual, std::uint64_t blocks) {
-  return usual.coders == 0 || (packing.coders > 0 && blocks * planner::place_bytes <= packing.index_bytes);
-}
-
-// Plans a job whose inputs are open, and whose merge has one part.
+// Plans a job whose inputs are open, and whose merge has one part. Smaller blocks must be compressed as those of usual size are.
 void plan_kept_runs(engine::rows::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes,
                     std::uint64_t unit) {
   const planner::LinePlan whole = job.plan;
@@ -107,12 +101,13 @@ void plan_kept_runs(engine::rows::LinesJob& job, const KeptCompression& compress
     job.plan = kept_plan(job, block_bytes);
   };
   plan_with(usual);
-  const planner::PackingPlan of_usual = job.codecs.runs;
+  const bool packs = job.codecs.runs.coders > 0;
   const std::uint64_t rows = job::row_lengths_of(job).rows_in(input_bytes);
   const std::size_t fitted = round_up(planner::fit_blocks(job.plan, input_bytes, rows, 1).block_bytes, unit);
   if (fitted == usual) return;
   plan_with(fitted);
-  if (!packs_as_well(job.codecs.runs, of_usual, div_up(input_bytes, fitted))) plan_with(usual);
+  const planner::PackingPlan& packing = job.codecs.runs;
+  if ((packs && packing.coders == 0) || !packing.has_places(div_up(input_bytes, fitted))) plan_with(usual);
 }
 
 LineTerms terms_of(const Request& request, const engine::rows::LinesJob& job) {

@@ -73,8 +73,7 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
 void fit_blocks(const Request& request, std::uint64_t bytes, engine::rows::LinesJob& job) {
   if (request.place.kind != PlaceKind::file || !job.compress_program.empty()) return;
   const planner::LinePlan fitted = planner::fit_blocks(job.plan, bytes, row_lengths_of(job).rows_in(bytes));
-  const planner::PackingPlan& packing = job.codecs.runs;
-  if (packing.coders == 0 || div_up(bytes, fitted.block_bytes) * planner::place_bytes <= packing.index_bytes) job.plan = fitted;
+  if (job.codecs.runs.has_places(div_up(bytes, fitted.block_bytes))) job.plan = fitted;
 }
 
 }  // namespace

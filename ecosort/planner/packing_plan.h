@@ -22,6 +22,10 @@ struct PackingPlan {
   std::optional<PowerModel> power = {};  // `auto` chooses what takes the fewest joules; nothing: the least time
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return coders == 0 ? 0 : coder_bytes + index_bytes; }
+  // Returns whether the places of so many blocks fit, or none are packed.
+  [[nodiscard]] bool has_places(std::uint64_t blocks) const noexcept {
+    return coders == 0 || blocks * place_bytes <= index_bytes;
+  }
   // Returns what is reserved for runs that may take `bytes`, in whole pages.
   [[nodiscard]] std::uint64_t space_of(std::uint64_t bytes) const noexcept;
 };

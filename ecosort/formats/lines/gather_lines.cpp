@@ -59,9 +59,7 @@ void GatherLines::check(Text line) {
   unsigned level = 0;
   int order = 1;
   if (sorting::key_equal(before, entry))
-    order = tie_is_decided(order_, {entry.prefix, entry.extension}, level)
-                ? 0
-                : order_.compare(before_.data() != nullptr ? before_ : run_.line(before), line, level);
+    order = tie_is_decided(order_, {entry.prefix, entry.extension}, level) ? 0 : order_.compare(run_.line(before), line, level);
   if (order < 0 || (order == 0 && checks_ == Checks::ordered)) return;
   throw VerificationError("verification failed: the sorted lines would not be in order; the output was not written");
 }
@@ -70,7 +68,6 @@ void GatherLines::check(Text line) {
 void GatherLines::take(Text line) {
   if (checks_ != Checks::none) check(line);
   longest_ = std::max(longest_, head_bytes_ + line.size() + 1);
-  before_ = line;
   ++next_;
 }
 
@@ -155,7 +152,6 @@ std::size_t GatherLines::copy_rest(char* to, std::size_t room) {
 }
 
 GatherLines::Filled GatherLines::fill(char* to, std::size_t capacity) {
-  before_ = Text();  // the block that it lay in was given away
   const std::size_t carried = copy_rest(to, capacity);
   std::size_t filled = carried;
   while (filled < capacity && next_ < end_) {

@@ -71,7 +71,6 @@ class GatherLines final : public RowSource {
   std::size_t hashed_end_;      // bytes of a line that are hashed besides its text
   sorting::Entry head_{};       // of a line that did not fit the block before
   Text rest_of_head_, rest_;    // of that line
-  Text before_;                 // the line that was taken last, where its end is known
   std::size_t head_bytes_ = 0;  // in front of each line
   formats::KeyCuts* cuts_ = nullptr;
   unsigned next_cut_ = 0;
