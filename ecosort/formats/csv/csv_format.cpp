@@ -276,14 +276,10 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
   const auto room = static_cast<std::size_t>(end - at);
   const CsvKernels::PlainRow row = kernels_.plain_row(at, std::min(room, lines::split_bytes), dialect_, places_[0]);
   if (row.size == row.none) return nullptr;
-  if (has_joint_window()) {
-    window = joint_window({at, row.size});
-    return at + row.size;
-  }
   Text field(at + row.begin(), row.end() - row.begin());
   if (row.end() == row.size && field.ends_with('\r')) field.remove_suffix(1);
   ValueKind kind = ValueKind::usual;
-  window = keys_[0].window(field, 0, kind);
+  window = has_joint_window() ? joint_window({at, row.size}, field) : keys_[0].window(field, 0, kind);
   return at + row.size;
 }
 

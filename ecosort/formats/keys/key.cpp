@@ -150,11 +150,9 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
     return null_window();
   }
   switch (way_) {
-    case Way::text: {
-      if (depth == 0) return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
-      unsigned char bytes[window_room];
-      return counted(make_window(bytes, lines::copy_from(value, depth, bytes), descending_));
-    }
+    case Way::text:
+      value.remove_prefix(std::min(depth, value.size()));
+      return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
     case Way::nocase: {
       unsigned char bytes[window_room];
       return counted(make_window(bytes, copy_folded(value, depth, bytes), descending_));

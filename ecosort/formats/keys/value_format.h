@@ -75,18 +75,26 @@ class ValueFormat : public formats::RowFormat {
   }
 
   [[nodiscard]] bool has_joint_window() const noexcept { return !joint_.empty(); }
-  [[nodiscard]] records::KeyWindow joint_window(Text row) const {
+  [[nodiscard]] records::KeyWindow joint_window(Text row) const { return add_levels({}, row, 0); }
+  // Of a row whose first value is at hand.
+  [[nodiscard]] records::KeyWindow joint_window(Text row, Text first) const {
     lines::JointWindow joint;
     ValueKind kind = ValueKind::usual;
-    for (unsigned level = 0; level < joint_.size() && !joint.is_full(); ++level)
-      self().with_value(row, level, [&](Text value) { keys_[level].add_to(joint, value, kind); });
-    return joint.window();
+    keys_[0].add_to(joint, first, kind);
+    return add_levels(joint, row, 1);
   }
 
   std::vector<Key> keys_;
 
  private:
   [[nodiscard]] const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+  // The window with the row's values from a level on.
+  [[nodiscard]] records::KeyWindow add_levels(lines::JointWindow joint, Text row, unsigned level) const {
+    ValueKind kind = ValueKind::usual;
+    for (; level < joint_.size() && !joint.is_full(); ++level)
+      self().with_value(row, level, [&](Text value) { keys_[level].add_to(joint, value, kind); });
+    return joint.window();
+  }
   template <class Use>
   decltype(auto) with_key(Text row, unsigned level, const Use& use) const {
     return level == values_ ? use(row) : self().with_value(row, level, use);

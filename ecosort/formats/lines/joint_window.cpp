@@ -32,12 +32,19 @@ std::uint64_t first_bytes(const char* at, std::size_t count) noexcept {
   return word;
 }
 
-// Returns whether one of the first `count` bytes, 1 to 8, is escaped.
-bool has_escaped(std::uint64_t word, std::size_t count) noexcept {
-  const std::uint64_t unused = count < 8 ? ~std::uint64_t{0} >> 8 * count : 0;
-  const std::uint64_t x = word | (unused & 0x20 * ones);
-  const std::uint64_t is_low = (x - (low_escape + 1) * ones) & ~x;
-  const std::uint64_t y = ~x, is_high = (y - 2 * ones) & ~y;
+// Up to 16 bytes of a text, likewise.
+uint128 beginning_of(Text text) noexcept {
+  const std::size_t size = text.size();
+  const std::uint64_t first = first_bytes(text.data(), std::min<std::size_t>(size, 8));
+  if (size <= 8) return make_uint128(first, 0);
+  if (size >= 16) return make_uint128(first, load_big_endian<std::uint64_t>(text.data() + 8));
+  return make_uint128(first, load_big_endian<std::uint64_t>(text.data() + size - 8) << 8 * (16 - size));
+}
+
+// Returns whether one of the bytes is escaped.
+bool has_escaped(std::uint64_t word) noexcept {
+  const std::uint64_t is_low = (word - (low_escape + 1) * ones) & ~word;
+  const std::uint64_t y = ~word, is_high = (y - 2 * ones) & ~y;
   return ((is_low | is_high) & high_bits) != 0;
 }
 
@@ -162,18 +169,22 @@ void JointWindow::add_any_number(records::KeyWindow window, bool descends) noexc
 }
 
 void JointWindow::add_text(Text text, bool descends) noexcept {
-  const unsigned char mask = mask_of(descends);
-  std::size_t i = 0;
-  while (i < text.size() && !is_full()) {
-    const std::size_t count = std::min<std::size_t>(text.size() - i, 8);
-    const std::uint64_t word = first_bytes(text.data() + i, count);
-    if (has_escaped(word, count)) [[unlikely]]
-      break;
-    const std::uint64_t used = ~(~std::uint64_t{0} >> 8 * (count - 1) >> 8U);
-    add(descends ? ~word & used : word, count);
-    i += count;
-  }
-  for (; i < text.size() && !is_full(); ++i) {
+  constexpr std::size_t most = 16;
+  if (is_full()) return;
+  const std::size_t taken = std::min(text.size(), most), count = std::min(taken + 1, most);
+  const uint128 behind = taken == most ? 0 : ~uint128{0} >> 8 * taken, spaces = make_uint128(0x20 * ones, 0x20 * ones);
+  uint128 code = beginning_of(text);
+  const uint128 looked_at = code | (behind & spaces);
+  if (has_escaped(high_half(looked_at)) || has_escaped(low_half(looked_at))) [[unlikely]]
+    return add_any_text(text, mask_of(descends));
+  if (taken < most) code |= uint128{end_of_text} << 8 * (most - 1 - taken);
+  if (descends) code = ~code & ~(behind >> 8U);
+  code_ |= code >> 8 * count_;
+  count_ += count;
+}
+
+void JointWindow::add_any_text(Text text, unsigned char mask) noexcept {
+  for (std::size_t i = 0; i < text.size() && !is_full(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte <= low_escape) [[unlikely]] {
       add(masked(low_escape, mask));

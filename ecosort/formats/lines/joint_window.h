@@ -84,6 +84,7 @@ class JointWindow {
   void fill(unsigned char byte) noexcept {
     while (!is_full()) add(byte);
   }
+  void add_any_text(Text text, unsigned char mask) noexcept;
   void add_any_number(records::KeyWindow number, bool descends) noexcept;
 
   uint128 code_ = 0;
