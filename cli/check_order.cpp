@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/reference_words.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/say.h"
 #include "cli/sorts.h"
 #include "formats/lines/quoted.h"
@@ -65,6 +66,11 @@ Json json_of(const engine::OrderCheck& check) {
   return json;
 }
 
+engine::OrderCheck check_order(const CommandLine& line, const engine::rows::FirstLook& look = {}) {
+  check_report_files({line.reports.stats, "", ""}, line.request.inputs, "-");
+  return job::check_order(line.request, look);
+}
+
 void write_stats(const CommandLine& line, const engine::OrderCheck& check) {
   if (!line.reports.stats.empty()) write_text_file(line.reports.stats, json_of(check).text(2) + "\n");
 }
@@ -96,7 +102,7 @@ int check_claim(const Words& words) {
   refuse_meaningless(line, "claim");
   line.request.rows = claim->rows;
   line.request.compression.decompress = line.request.format() != Format::records;
-  const engine::OrderCheck check = job::check_order(line.request);
+  const engine::OrderCheck check = check_order(line);
   const std::string wrong = difference(*claim, check, line.request);
   if (!line.reports.quiet)
     report(report_of(line.request, check) +
@@ -107,7 +113,7 @@ int check_claim(const Words& words) {
 
 int check_rows(const CommandLine& line) {
   const bool are_lines = line.request.format() == Format::lines;
-  const engine::OrderCheck check = job::check_order(line.request, are_lines ? look_at_contents(line) : engine::rows::FirstLook{});
+  const engine::OrderCheck check = check_order(line, are_lines ? look_at_contents(line) : engine::rows::FirstLook{});
   if (!line.reports.quiet) report(report_of(line.request, check));
   write_stats(line, check);
   return check.first ? 1 : 0;

@@ -30,7 +30,7 @@ int sort_in_place(const CommandLine& line, double started_s) {
   tell_waits(session, line.reports.quiet);
   demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(request, 0, session.storage());
-  check_job_reports(run);
+  check_job_reports(run, {});
   if (prepared.is_empty()) return 0;
   return run_records_job(run, request, std::move(prepared), session, started_s);
 }

@@ -37,6 +37,15 @@ std::vector<io::FileState> states_of(const Inputs& inputs) {
   return states;
 }
 
+std::vector<io::FileState> states_of(const std::vector<std::string>& names) {
+  std::vector<io::FileState> states;
+  struct stat info{};
+  for (const std::string& name : names)
+    if ((name == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(name.c_str(), &info)) == 0)
+      states.push_back({.device = info.st_dev, .inode = info.st_ino});
+  return states;
+}
+
 void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info{};
@@ -79,6 +88,10 @@ void check_report_files(const ReportFiles& files, const std::vector<engine::fixe
 }
 
 void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs, const std::string& output) {
+  check(files, states_of(inputs), output);
+}
+
+void check_report_files(const ReportFiles& files, const std::vector<std::string>& inputs, const std::string& output) {
   check(files, states_of(inputs), output);
 }
 

@@ -185,7 +185,9 @@ int run_resume(const Words& words) {
   demsort_inplace::check_place(*status.journal, status.contents->header, file);
   run.is_in_place = status.contents->header.is_in_place();
   if (status.contents->header.lines) run.items = rows_noun(status.contents->header.lines->command);
-  check_job_reports(run);
+  std::vector<std::string> inputs;
+  for (const demsort_inplace::InputIdentity& input : status.contents->header.inputs) inputs.push_back(input.path);
+  check_job_reports(run, inputs);
   const bool abandons = line.has("--abandon") || status.is_abandoned();
   if (abandons && !line.has("--abandon"))
     print_notice(run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));

@@ -106,8 +106,8 @@ JobResult result_of(engine::fixed::SortReport report) {
   return result;
 }
 
-void check_job_reports(const JobRun& run) {
-  check_report_files({run.reports.stats, run.reports.events, ""}, std::vector<engine::fixed::Input>(), run.file);
+void check_job_reports(const JobRun& run, const std::vector<std::string>& inputs) {
+  check_report_files({run.reports.stats, run.reports.events, ""}, inputs, run.file);
 }
 
 int run_job(const JobRun& run, job::Session& session, double started_s, const Work& work) {

@@ -28,8 +28,8 @@ struct JobResult {
 };
 [[nodiscard]] JobResult result_of(engine::fixed::SortReport report);
 
-// The reports can be written, and are neither each other nor the file of the job.
-void check_job_reports(const JobRun& run);
+// The reports can be written, and are neither each other, nor the file of the job, nor one of its inputs.
+void check_job_reports(const JobRun& run, const std::vector<std::string>& inputs);
 
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
 int run_job(const JobRun& run, job::Session& session, double started_s,

@@ -11,6 +11,7 @@
 #include "cli/node_words.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
@@ -66,6 +67,7 @@ job::SplitterFile sample_records(const SampleOptions& options, const CommandLine
   job::SampleSpec spec = options.spec;
   spec.output = rows.request.place.output;
   engine::partition::SampleRecordsJob job = job::prepare_sample_of_records(spec, rows.request, session.storage());
+  check_report_files({"", rows.reports.events, ""}, rows.request.inputs, spec.output);
   open_queue(session, rows.request.means.io, engine::partition::sample_read_depth + 4, rows.reports.quiet);
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
   engine::partition::Sample sample = run.watch(
@@ -110,6 +112,7 @@ job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& row
   job::SampleSpec spec = options.spec;
   spec.output = rows.output;
   const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), session.storage());
+  check_report_files({"", rows.reports.events, ""}, rows.inputs, rows.output);
   session.open_queue("pool", 1);  // it is asked for nothing but to wake up
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.output});
   engine::partition::Sample sample = run.watch(

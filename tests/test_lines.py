@@ -4,6 +4,7 @@ import functools
 import os
 import random
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -310,10 +311,13 @@ def test_what_cannot_fit_is_refused_before_the_work(ecosort: Path, tmp_path: Pat
     code, output, error = run([str(ecosort), "lines"], ["huge", "-o", "out"], tmp_path)
     assert (code, output) == (2, b"")
     assert "not enough space for the output" in error
-    code, output, error = run([str(ecosort), "lines"], ["huge", "-T", "."], tmp_path)
-    assert (code, output) == (2, b"")
-    assert "not enough temporary space" in error
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["huge"]
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(shutil.disk_usage(tmp_path).free * 3 // 2)
+    for words in (["huge", "-T", "."], ["large", "-T", ".", "-T", "./"]):  # of two directories the drive's space counts once
+        code, output, error = run([str(ecosort), "lines"], words, tmp_path)
+        assert (code, output) == (2, b"")
+        assert "not enough temporary space" in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["huge", "large"]
 
 
 def test_long_lines_take_four_times_their_length(ecosort: Path, tmp_path: Path) -> None:

@@ -100,3 +100,24 @@ def test_a_report_does_not_take_the_place_of_the_input_or_the_output(run: Run, p
         assert reason in done.stderr
     assert source.read_bytes() == before
     assert not (place / "out").exists()
+
+
+OTHERS = {
+    "csv --resumable": ["csv", "--resumable", "--by", "x", "in.csv", "-o", "out", "{option}", "in.csv"],
+    "sample csv": ["sample", "csv", "--by", "x", "--count", "1", "in.csv", "-o", "out", "{option}", "in.csv"],
+    "sample sort": ["sample", "sort", "--record-size", "4", "--key", "0:4", "--count", "1", "in.csv", "-o", "out", "{option}", "in.csv"],
+    "check csv": ["check", "csv", "--by", "x", "{option}", "in.csv", "in.csv"],
+    "check csv, by its other name": ["check", "csv", "--by", "x", "{option}", "link.csv", "in.csv"],
+}
+
+
+@pytest.mark.parametrize("words", OTHERS.values(), ids=OTHERS)
+def test_no_other_command_reports_over_its_input(run: Run, tmp_path: Path, words: list[str]) -> None:
+    """A report of these was written where their rows were: the rows were lost."""
+    (tmp_path / "in.csv").write_text("x,y\n2,b\n1,a\n")
+    (tmp_path / "link.csv").symlink_to("in.csv")
+    option = "--stats" if words[0] == "check" else "--events"
+    done = run(*(word.format(option=option) for word in words), cwd=tmp_path)
+    assert (done.returncode, "is an input and would be overwritten" in done.stderr) == (2, True), done.stderr
+    assert (tmp_path / "in.csv").read_text() == "x,y\n2,b\n1,a\n"
+    assert not (tmp_path / "out.ecosort").exists()

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -177,8 +178,12 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   // The size of the runs behind a compress program shows when they are made.
   if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
     needs.push_back({For::runs, job.directories, job.codecs.runs.space_of(bytes), 0});
-  for (job::SpaceNeed& need : needs)
-    for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
+  for (job::SpaceNeed& need : needs) {
+    std::set<std::uint64_t> drives;  // whose space counts once, however many directories lie there
+    for (const std::string& directory : need.directories)
+      if (drives.insert(job::drive_of(directory)).second)
+        need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
+  }
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
                         job.format->kind() == formats::Kind::lines && job.format->record_marks() == nullptr &&
                         !job.inputs.front().is_decoded();
