@@ -27,9 +27,10 @@ struct Partition {
   std::vector<std::uint32_t> ends;  // bucket b is [ends[b-1], ends[b]); empty where the order made the pass unnecessary
 };
 
-// Moves entries[0..n) to scratch, stably, into about 2^wanted_bits buckets (at most 2^16), and says where each bucket ends. Where
-// the range is ascending or strictly descending nothing is moved and `ends` is empty. Both arrays are aligned to 16 bytes. At
-// most `threads` threads; each takes 264 bytes per bucket of memory for the time of the call. n >= 1024.
+// Moves entries[0..n) to scratch, stably, into about 2^wanted_bits buckets (at most 2^16), and says where each bucket ends: up to
+// 16 times as many, but then at most 2^12, where digits do not take all of their values. Where the range is ascending or strictly
+// descending nothing is moved and `ends` is empty. Both arrays are aligned to 16 bytes. At most `threads` threads; each takes 264
+// bytes per bucket of memory for the time of the call. n >= 1024.
 Partition partition(const Entry* entries, Entry* scratch, std::size_t n, unsigned wanted_bits, unsigned threads);
 
 }  // namespace ecosort::sorting
