@@ -12,6 +12,7 @@
 #include "cpp/formats/records/test_support.h"
 #include "cpp/support/small_stack.h"
 #include "sorting/radix_digit.h"
+#include "sorting/radix_partition.h"
 
 namespace ecosort::records {
 namespace {
@@ -22,6 +23,12 @@ using Entries = std::vector<sorting::Entry>;
 std::uint64_t printable(Random& random) {
   std::uint64_t word = 0;
   for (int i = 0; i < 8; ++i) word = word << 8U | (32 + random() % 95);
+  return word;
+}
+
+std::uint64_t decimal(Random& random) {
+  std::uint64_t word = 0;
+  for (int i = 0; i < 8; ++i) word = word << 8U | ('0' + random() % 10);
   return word;
 }
 
@@ -36,6 +43,7 @@ const Distribution distributions[] = {
     {"uniform", [](Random& r, std::uint32_t, std::size_t) { return sorting::Entry{r(), low_word(r), 0}; }},
     {"printable",
      [](Random& r, std::uint32_t, std::size_t) { return sorting::Entry{printable(r), low_word(r) & 0x7f7f0000U, 0}; }},
+    {"decimal", [](Random& r, std::uint32_t, std::size_t) { return sorting::Entry{decimal(r), 8, 0}; }},
     {"all equal", [](Random&, std::uint32_t, std::size_t) { return sorting::Entry{0x1234567890abcdef, 77, 0}; }},
     {"two values", [](Random& r, std::uint32_t, std::size_t) { return sorting::Entry{r() % 2 << 63U, 5, 0}; }},
     {"a hundred values",
@@ -123,6 +131,17 @@ TEST(IndexSort, StaysInsideItsArraysWhereverTheyStart) {
     EXPECT_TRUE(same(entries, expected)) << "shift " << shift;
     EXPECT_EQ(scratch[shift - 1].prefix, guard.prefix);
     EXPECT_EQ(scratch[shift + n].prefix, guard.prefix);
+  }
+}
+
+// Seven bits of decimal digits have 50 values, not 128.
+TEST(IndexSort, HasMoreBucketsWhereDigitsLackValues) {
+  Random random(4);
+  const std::size_t n = 20000;
+  for (const auto& [name, buckets] : {std::pair{"uniform", 128U}, {"decimal", 1024U}}) {
+    const auto* const made = std::ranges::find(distributions, std::string_view(name), &Distribution::name);
+    Entries entries = make_entries(*made, n, random), scratch(n);
+    EXPECT_EQ(sorting::partition(entries.data(), scratch.data(), n, 7, 1).ends.size(), buckets) << name;
   }
 }
 
