@@ -292,6 +292,8 @@ def test_a_killed_sort_is_resumed_from_every_step(
             run("resume", out)
             continue
         refused_by_lines(run(*words), f"continue with: ecosort resume {out}")
+        if nth == 0:
+            refused(run("resume", out, "--events", source), 2, "is an input and would be overwritten")
         phases.add(phase_of(run, out))
         done = run("resume", job_directory(out) if nth % 2 else out, "-q")
         if done.returncode == 5:  # nothing had been written
