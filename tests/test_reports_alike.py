@@ -105,7 +105,21 @@ def test_a_report_does_not_take_the_place_of_the_input_or_the_output(run: Run, p
 OTHERS = {
     "csv --resumable": ["csv", "--resumable", "--by", "x", "in.csv", "-o", "out", "{option}", "in.csv"],
     "sample csv": ["sample", "csv", "--by", "x", "--count", "1", "in.csv", "-o", "out", "{option}", "in.csv"],
-    "sample records": ["sample", "records", "--record-size", "4", "--key", "0:4", "--count", "1", "in.csv", "-o", "out", "{option}", "in.csv"],
+    "sample records": [
+        "sample",
+        "records",
+        "--record-size",
+        "4",
+        "--key",
+        "0:4",
+        "--count",
+        "1",
+        "in.csv",
+        "-o",
+        "out",
+        "{option}",
+        "in.csv",
+    ],
     "check csv": ["check", "csv", "--by", "x", "{option}", "in.csv", "in.csv"],
     "check csv, by its other name": ["check", "csv", "--by", "x", "{option}", "link.csv", "in.csv"],
 }
