@@ -29,9 +29,7 @@ CommandTable gen_table() {
               "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty, as it is after "
               "Ctrl-C and SIGTERM. A run that is killed (SIGKILL) leaves FILE incomplete, perhaps at its full size: delete it or "
               "run again.",
-          .exit_status = {{"0", "done"},
-                          {"1", "an error, printed as one line on stderr"},
-                          {"128+N", "ended by signal N"}}};
+          .exit_status = {{"0", "done"}, {"1", "an error, printed as one line on stderr"}, {"128+N", "ended by signal N"}}};
 }
 
 namespace {

@@ -13,8 +13,7 @@ using Text = std::string_view;
 
 // Returns whether a file is named so. `ending` is in small letters, which those of the name need not be: SHOP.CSV.
 [[nodiscard]] constexpr bool has_ending(std::string_view name, std::string_view ending) noexcept {
-  return name.size() >= ending.size() &&
-         std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, to_lower);
+  return name.size() >= ending.size() && std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, to_lower);
 }
 
 }  // namespace ecosort

@@ -1,4 +1,4 @@
-"""Finds the program `ecosort`: in this package, else where ECOSORT_PROGRAM says, else in PATH; checks its version once; asks it."""
+"""Finds the program `ecosort`: in this package, else where ECOSORT_PROGRAM says, else in PATH; checks its version; asks it."""
 
 from __future__ import annotations
 
