@@ -28,6 +28,7 @@ _KEPT_S = 5.0  # a connection that no one uses; as httpx has it
 LOGOUT_S = 2.0  # a server that is gone must not hold up the end
 SESSIONS = "/redfish/v1/SessionService/Sessions"  # where the root of a service does not say it
 TLS_MODES = ("verify", "insecure")
+WAIT_LONGER = "; #timeout=SECONDS waits longer"  # advice for a meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +272,7 @@ class HttpClient:
             try:
                 found = self._once(path)
             except httpx.TimeoutException:
-                raise SilentMeterError(
-                    f"{self.server} did not answer in time ({self._timeout_s:g} s); #timeout=SECONDS waits longer"
-                ) from None
+                raise SilentMeterError(f"{self.server} did not answer in time ({self._timeout_s:g} s){WAIT_LONGER}") from None
             except (httpx.RequestError, httpx.InvalidURL, UnicodeError, ValueError) as error:
                 if problem := _certificate_problem(error):
                     raise MeterError(
