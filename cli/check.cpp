@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "cli/addresses.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
@@ -192,7 +193,7 @@ int check_manifest(const ReferenceWords& words) {
 }
 
 // Parquet says itself in which order its rows are; another program reads it.
-bool is_parquet(const std::string& name) { return std::filesystem::path(name).extension() == ".parquet"; }
+bool is_parquet(std::string_view name) { return has_ending(name, ".parquet"); }
 
 int check_claims(const ReferenceWords& words) {
   if (const auto other = std::ranges::find_if_not(words.positionals, is_parquet); other != words.positionals.end())

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
+#include <optional>
+#include <system_error>
 
 #include "base/errors.h"
 #include "cli/commands.h"
@@ -10,6 +13,7 @@
 #include "cli/progress_line.h"
 #include "cli/reference_words.h"
 #include "cli/say.h"
+#include "cli/signals.h"
 #include "sortbenchmark/block_files.h"
 #include "sortbenchmark/gensort.h"
 #include "sortbenchmark/valsort_crc.h"
@@ -61,7 +65,16 @@ sortbenchmark::Checksum fill(std::span<std::byte> block, uint128 first, const Ge
   return checksum;
 }
 
+// Returns whether signals may end the work in order, so that the file is left empty. A stream may wait for its reader for ever.
+bool ends_in_order(const std::string& name) {
+  std::error_code none;
+  const std::filesystem::file_type type = std::filesystem::status(name, none).type();
+  return name != "/dev/stdout" && (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found);
+}
+
 int generate(const GenOptions& options) {
+  std::optional<SignalGuard> signals;
+  if (ends_in_order(options.file.name)) signals.emplace();
   std::mutex mutex;
   sortbenchmark::Checksum checksum;
   const std::uint64_t bytes = options.count * sortbenchmark::gensort_record_bytes;
@@ -72,6 +85,8 @@ int generate(const GenOptions& options) {
   sortbenchmark::write_record_file(options.file.name, options.count,
                                    {.compute_threads = options.threads, .caching = options.file.caching},
                                    [&](std::uint64_t first, std::span<std::byte> block) {
+                                     if (const int number = signals ? signals->received().load() : 0; number != 0)
+                                       throw Interrupted(number);
                                      const sortbenchmark::Checksum of_block = fill(block, options.first + first, options);
                                      const std::lock_guard lock(mutex);
                                      checksum += of_block;

@@ -191,6 +191,8 @@ FileWord parse_file_word(const std::string& word) {
 int with_reference_exit_codes(std::string_view command, const std::function<int()>& body) try {
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is then an error like a full disk
   return body();
+} catch (const Interrupted&) {
+  throw;
 } catch (const UsageError& error) {
   say_line(fmt::format("ecosort {}: {} (see ecosort {} --help)", command, error.what(), command));
   return 1;

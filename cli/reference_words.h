@@ -44,7 +44,7 @@ struct FileWord {
 };
 [[nodiscard]] FileWord parse_file_word(const std::string& word);
 
-// Runs the body of such a tool with the reference tools' exit codes: every error is a line on stderr and 1.
+// Runs the body of such a tool with the reference tools' exit codes: every error is a line on stderr and 1, but for Interrupted.
 int with_reference_exit_codes(std::string_view command, const std::function<int()>& body);
 
 }  // namespace ecosort::cli

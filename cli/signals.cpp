@@ -17,9 +17,9 @@ void on_signal(int number) {
 
 }  // namespace
 
-SignalGuard::SignalGuard(io::Queue& queue) {
+SignalGuard::SignalGuard(io::Queue* queue) {
   received_signal = 0;
-  queue_to_wake = &queue;
+  queue_to_wake = queue;
   struct sigaction action{};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);

@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP end a run in order: the handler notes the signal and wakes the coordinator, which unwinds.
+// SIGINT, SIGTERM and SIGHUP end a run in order: the handler notes the signal and wakes the coordinator, if any, which unwinds.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace ecosort::cli {
 // While it lives, the three signals are caught (SIGHUP not if it was ignored, as under nohup). One at a time per process.
 class SignalGuard {
  public:
-  explicit SignalGuard(io::Queue& queue);
+  explicit SignalGuard(io::Queue* queue = nullptr);
   ~SignalGuard();
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;

@@ -39,7 +39,7 @@ class WatchedRun {
   template <typename Work, typename SumUp>
   auto watch(job::Session& session, const Work& work, const SumUp& sum_up) {
     if (trace_) session.trace([this](const io::TraceEvent& event) { trace_->add(event); });
-    const SignalGuard signals(session.queue());
+    const SignalGuard signals(&session.queue());
     ProgressLine line(progress_, progress_mode(wanted_.progress, wanted_.quiet), wanted_.output);
     log_.event("begin", "total");
     auto report = work(session.environment(progress_, log_, signals.received()));

@@ -350,8 +350,12 @@ def test_quotes_may_mean_nothing(ecosort: Path, tmp_path: Path) -> None:
 
 
 def test_tsv_files_have_tabs(ecosort: Path, tmp_path: Path) -> None:
-    (tmp_path / "in.tsv").write_bytes(b"a\tb\n2\tx,y\n1\tz\n")
-    assert run_csv(ecosort, ["--by", "a", "in.tsv", "-o", "-"], tmp_path) == (0, b"a\tb\n1\tz\n2\tx,y\n", "")
+    for name in ("in.tsv", "IN.Tsv.GZ"):
+        rows = b"a\tb\n2\tx,y\n1\tz\n"
+        (tmp_path / name).write_bytes(gzip.compress(rows) if name.endswith("GZ") else rows)
+        assert run_csv(ecosort, ["--by", "a", name, "-o", "-"], tmp_path) == (0, b"a\tb\n1\tz\n2\tx,y\n", "")
+    assert run_csv(ecosort, ["--by", "a", "in.tsv", "-o", "out.tsv.Zst"], tmp_path)[0] == 0
+    assert (tmp_path / "out.tsv.Zst").read_bytes()[:4] == bytes.fromhex("28b52ffd")
     (tmp_path / "in.csv").write_bytes(b"a,b\n")
     code, _, error = run_csv(ecosort, ["--by", "a", "in.tsv", "in.csv", "-o", "-"], tmp_path)
     assert (code, error) == (2, "ecosort: in.tsv and in.csv have different delimiters by their names; name one\n")

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import resource
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from capabilities import only_in_soak
 from gensort_records import RECORD_BYTES, checksum, sorted_stably
-from sort_support import CPU_LEVELS
+from sort_support import CPU_LEVELS, faults
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -294,6 +295,21 @@ def test_a_full_disk_is_noticed_and_leaves_nothing_half_done(
     assert done.stdout == "exit 1 size 0\nexit 0 size 100000\n"
     assert done.stderr.startswith(f"{mount_point}/file: No space left on device (")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_leaves_the_file_empty_and_ends_a_stream(ecosort: Path, tmp_path: Path, name: str) -> None:
+    """Else the file would have its full size, of zeros. A stream may wait for its reader."""
+    file, number = tmp_path / "file", signal.Signals[name]
+    words = [*faults(tmp_path, f"fallocate:signal={name[3:]}:when=1"), ecosort, "gen", "10", file]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, file.stat().st_size) == (128 + number, 0)
+    assert done.stderr.startswith(f"ecosort: interrupted by signal {number} (")
+    with subprocess.Popen([ecosort, "gen", str(LARGE), "/dev/stdout"], stdout=subprocess.PIPE) as stream:
+        assert stream.stdout
+        stream.stdout.read(1)
+        stream.send_signal(number)
+        assert stream.wait(60) == -number
 
 
 def test_more_than_a_file_can_hold_is_refused(run: Run, tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ import os
 import random
 import subprocess
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
+from inplace.support import kill_at_sync
 from sort_support import Run, read_json
 
 C = {**os.environ, "LC_ALL": "C"}
@@ -125,8 +127,14 @@ def test_rows_that_are_not_whole_are_refused(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("option", ["--record-lines=2", "--record-start=a"])
-@pytest.mark.parametrize("word", ["--header", "-z", "--resumable", "--inplace", "--debug", "--paragraphs"])
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        *product(["--record-lines=2", "--record-start=a"], ["--header", "-z", "--inplace", "--debug", "--paragraphs"]),
+        ("--record-lines=2", "--resumable"),
+        ("--paragraphs", "--resumable"),
+    ],
+)
 def test_what_they_cannot_be_combined_with(run: Run, tmp_path: Path, option: str, word: str) -> None:
     """The message names the two options that were given, not all that are refused alike."""
     (tmp_path / "in").write_text("a\nb\n")
@@ -150,7 +158,7 @@ def mail(count: int, seed: int) -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("way", ["stream", "gzip", "merge", "check", "shuffle"])
+@pytest.mark.parametrize("way", ["stream", "gzip", "merge", "check", "shuffle", "resume"])
 def test_a_start_may_lie_across_blocks(ecosort: Path, run: Run, tmp_path: Path, way: str) -> None:
     rows = mail(4_000, 3)
     ordered = reference(rows)
@@ -177,6 +185,15 @@ def test_a_start_may_lie_across_blocks(ecosort: Path, run: Run, tmp_path: Path, 
     elif way == "check":
         assert run("lines", *own, "-c", "sorted", cwd=tmp_path).returncode == 0
         assert run("lines", *own, "-c", "in", cwd=tmp_path).returncode == 1
+    elif way == "resume":
+        words = ["lines", "--resumable", "-S1M", *own, tmp_path / "in", "-o", tmp_path / "out"]
+        assert kill_at_sync(ecosort, tmp_path, 10, *words)  # some runs are complete
+        assert run("merge", "--runs", "--append-rest", "out.ecosort", "-o", "merged", cwd=tmp_path).returncode == 0
+        (tmp_path / "again").mkdir()
+        assert sort(ecosort, tmp_path / "again", (tmp_path / "merged").read_bytes(), *own) == text_of(ordered)
+        while kill_at_sync(ecosort, tmp_path, 6, "resume", tmp_path / "out"):
+            pass
+        assert (tmp_path / "out").read_bytes() == text_of(ordered)
     else:
         words = ["--seed=1", "--memory=1MiB", "--verify=reread", "-o", "out"]
         assert run("shuffle", *own, *words, "in", cwd=tmp_path).returncode == 0

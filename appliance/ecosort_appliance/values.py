@@ -24,7 +24,7 @@ from ecosort_power.meters.base import MeterSpec, parse_spec
 from ecosort_power.nesting import parse_json
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import require_secret
-from ecosort_power.transports.http import AUTHENTICATIONS, HttpClient, Login, pick, written_number
+from ecosort_power.transports.http import AUTHENTICATIONS, WAIT_LONGER, HttpClient, Login, pick, written_number
 
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
@@ -110,7 +110,7 @@ def read_source(source: str) -> float:
     try:
         number = _from_file(spec) if spec.scheme == "file" else _from_server(spec)
     except PowerError as error:
-        raise NoValueError(str(error)) from None
+        raise NoValueError(str(error).removesuffix(WAIT_LONGER)) from None  # others wait for the scheduler
     if not math.isfinite(number):
         raise NoValueError(f"{source}: {number} is no number to compare with")
     return number

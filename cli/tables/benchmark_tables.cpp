@@ -26,9 +26,10 @@ CommandTable gen_table() {
                {",buf ,dir",
                 "write through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
           .ending =
-              "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty. A run that is "
-              "killed leaves FILE incomplete, perhaps at its full size: delete it or run again.",
-          .exit_status = {{"0", "done"}, {"1", "an error, printed as one line on stderr"}}};
+              "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty, as it is after "
+              "Ctrl-C and SIGTERM. A run that is killed (SIGKILL) leaves FILE incomplete, perhaps at its full size: delete it or "
+              "run again.",
+          .exit_status = {{"0", "done"}, {"1", "an error, printed as one line on stderr"}, {"128+N", "ended by signal N"}}};
 }
 
 namespace {

@@ -77,7 +77,7 @@ std::vector<ConflictRow> group_conflicts() {
   return {{"--record-lines,--record-start", "--paragraphs"},
           {"--record-start", "--record-lines"},
           {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--record-lines"},
-          {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--record-start"},
+          {"--header,--header-mark,--zero-terminated,--inplace,--debug", "--record-start"},
           {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--paragraphs"}};
 }
 

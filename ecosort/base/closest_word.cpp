@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/text.h"
+
 namespace ecosort {
 
 namespace {
 
 std::string in_small_letters(std::string_view word) {
   std::string text(word);
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::ranges::transform(text, text.begin(), to_lower);
   return text;
 }
 

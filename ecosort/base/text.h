@@ -1,11 +1,19 @@
-// All formats name the bytes of a row or of a part of it so.
+// All formats name the bytes of a row or of a part of it so; endings of file names.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 namespace ecosort {
 
 // Lies elsewhere, without the byte that ends rows. Texts compare as unsigned bytes.
 using Text = std::string_view;
+
+[[nodiscard]] constexpr char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Returns whether a file is named so. `ending` is in small letters, which those of the name need not be: SHOP.CSV.
+[[nodiscard]] constexpr bool has_ending(std::string_view name, std::string_view ending) noexcept {
+  return name.size() >= ending.size() && std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, to_lower);
+}
 
 }  // namespace ecosort

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "codec/encoder.h"
 #include "codec/facts.h"
 
@@ -21,12 +22,12 @@ std::optional<Codec> codec_of_word(std::string_view word) noexcept {
 
 std::optional<Codec> codec_of_file_name(std::string_view name) noexcept {
   for (const Codec codec : all_codecs)
-    if (name.ends_with(facts_of(codec).ending)) return codec;
+    if (has_ending(name, facts_of(codec).ending)) return codec;
   return std::nullopt;
 }
 
 std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
-  if (name.ends_with(".lzma")) return Codec::xz;
+  if (has_ending(name, ".lzma")) return Codec::xz;
   const std::optional<Codec> codec = codec_of_file_name(name);
   return codec ? std::optional(reader_of(*codec)) : std::nullopt;
 }

@@ -21,8 +21,10 @@ void check_line_groups(const Request& request, const Lines& rows) {
     throw UsageError("rows are paragraphs, or so many lines each, or begin with a text; ask for one of these");
   if (rows.header_lines > 0 || !rows.header_mark.empty()) throw UsageError("rows of several lines have no header; leave it out");
   if (rows.terminator != '\n') throw UsageError("rows of several lines are of lines that end with '\\n'");
-  if (request.place.kind != PlaceKind::file)
-    throw UsageError("rows of several lines go to another file, without a job that can be resumed");
+  const bool may_be_resumed = !rows.record_start.empty();
+  if (request.place.kind == PlaceKind::in_place || (request.place.kind == PlaceKind::resumable && !may_be_resumed))
+    throw UsageError(
+        "rows of several lines go to another file, and a job that can be resumed has those that begin with a text alone");
   check_record_start(rows.record_start);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "codec/codec.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
@@ -26,17 +27,11 @@ std::string_view without_codec(std::string_view name) {
   return name;
 }
 
-bool is_named_tsv(std::string_view name) {
-  name = without_codec(name);
-  return name.ends_with(".tsv") || name.ends_with(".TSV");
-}
+bool is_named_tsv(std::string_view name) { return has_ending(without_codec(name), ".tsv"); }
 
 }  // namespace
 
-bool is_named_table(std::string_view name) {
-  const std::string_view plain = without_codec(name);
-  return is_named_tsv(name) || plain.ends_with(".csv") || plain.ends_with(".CSV");
-}
+bool is_named_table(std::string_view name) { return is_named_tsv(name) || has_ending(without_codec(name), ".csv"); }
 
 csv::Delimiter delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
   if (csv.delimiter) {

@@ -76,6 +76,7 @@ std::vector<std::byte> bytes_of(const lines::LineOrder& order) {
   out.add(std::uint64_t{order.levels()});
   for (unsigned level = 0; level < order.levels(); ++level) add_key(out, order.key(level));
   if (order.collation()) add_collation(out, order.collation()->locale());
+  if (order.record_marks() != nullptr) out.add(order.record_marks()->start());
   return out.take();
 }
 
@@ -92,8 +93,12 @@ std::unique_ptr<formats::RowFormat> next_lines(ByteReader& in, std::uint64_t hea
   in.require(!terms.keys.empty());
   if (std::ranges::any_of(terms.keys, [](const lines::SortKey& key) { return key.kind == lines::KeyKind::collated; }))
     terms.collation.emplace(next_collation(in));
+  std::optional<formats::RecordMarks> marks;
+  if (in.has_more()) marks.emplace(in.next_text());
   in.end();
-  return std::make_unique<lines::LineOrder>(terms, terminator, lines::HeaderLines{header_lines, {}});
+  auto order = std::make_unique<lines::LineOrder>(terms, terminator, lines::HeaderLines{header_lines, {}});
+  if (marks) order->mark_records(*std::move(marks));
+  return order;
 }
 
 void add_keys(ByteWriter& out, const std::vector<ValueKey>& keys) {

@@ -8,11 +8,11 @@ ASSUMED_RATIO = 4  # a plan assumes that the rows have so many times the size of
 
 
 def split_codec(name: str) -> tuple[str, str]:
-    """Returns the name without the ending of a codec, and that ending, which is empty where there is none."""
-    ending = next((ending for ending in _READ_ENDINGS if name.endswith(ending)), "")
-    return name.removesuffix(ending), ending
+    """Returns the name without the ending of a codec, and that ending in small letters, which is empty where there is none."""
+    ending = next((ending for ending in _READ_ENDINGS if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(ending)], ending
 
 
 def is_named_tsv(name: str) -> bool:
     """Says what the program says of the name of a file: that a tab divides its columns."""
-    return split_codec(name)[0].endswith((".tsv", ".TSV"))
+    return split_codec(name)[0].lower().endswith(".tsv")

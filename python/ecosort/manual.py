@@ -8,13 +8,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort.errors import EcoSortError, from_program
-from ecosort.program import find_program
+from ecosort.program import answer_of
 
 _INSIDE = Path(__file__).with_name("manual.json")
 
@@ -56,19 +54,8 @@ class Command:
 def commands() -> dict[str, Command]:
     """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there, and
     EcoSortError where it fails."""
-    text = _INSIDE.read_bytes() if _INSIDE.exists() else _asked()
+    text = _INSIDE.read_bytes() if _INSIDE.exists() else answer_of("manual", "json")
     return {told["name"]: _command(told) for told in json.loads(text)["commands"]}
-
-
-def _asked() -> bytes:
-    words = [str(find_program()), "manual", "json"]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().removeprefix("ecosort: ")
-        raise EcoSortError(
-            f"'{' '.join(words)}' does not say which options there are: {from_program(done.returncode, said, None)}"
-        )
-    return done.stdout
 
 
 def _command(told: dict[str, Any]) -> Command:

@@ -1,15 +1,17 @@
-"""Finds the program `ecosort`: in this package, else where ECOSORT_PROGRAM says, else in PATH; and checks its version once."""
+"""Finds the program `ecosort`: in this package, else where ECOSORT_PROGRAM says, else in PATH; checks its version; asks it."""
 
 from __future__ import annotations
 
+import errno
 import functools
+import json
 import os
 import signal
 import stat
 import subprocess
 from pathlib import Path
 
-from ecosort.errors import ProgramNotFound
+from ecosort.errors import BadInput, ProgramNotFound, from_program
 from ecosort.version import __version__
 
 _ANSWER_S = 30  # for one that prints its version: seconds also of a machine that is busy
@@ -19,6 +21,23 @@ _INSIDE = Path(__file__).with_name("bin") / "ecosort"
 def find_program() -> Path:
     """The program that this package drives. Raises ProgramNotFound, with what to do about it."""
     return checked_program(_INSIDE if _INSIDE.exists() else _named() or _in_path())
+
+
+def answer_of(*words: str) -> str:
+    """Returns what `ecosort WORDS...` prints where it answers a question. Raises what its last line, or its JSON, and its exit
+    code say; BadInput for words that no program can be given."""
+    try:
+        done = subprocess.run([find_program(), *words], capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    except (ValueError, OSError) as error:  # a zero byte, half of a surrogate pair, or more than a command line holds
+        if isinstance(error, OSError) and error.errno != errno.E2BIG:
+            raise
+        raise BadInput(f"these options cannot be handed to a program: {error}") from None
+    if done.returncode == 0:
+        return done.stdout.decode()
+    line = done.stderr.decode(errors="surrogateescape").strip().rpartition("\n")[2]
+    is_killed = done.returncode < 0 or done.returncode > 128  # it may have written half of its JSON
+    told = json.loads(done.stdout) if done.stdout and not is_killed else None
+    raise from_program(done.returncode, line.removeprefix("ecosort: "), told)
 
 
 @functools.cache

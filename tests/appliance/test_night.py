@@ -58,6 +58,9 @@ def server() -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             states = {"sensor.price": "0.153", "sensor.gone": "unavailable"}
+            if self.path == "/slow":
+                time.sleep(0.4)
+                return
             known: dict[str, object] = {f"/api/states/{name}": {"state": state} for name, state in states.items()}
             known["/day?zone=de"] = {"data": [{"price": 0.31}], "none": None}
             found = known.get(self.path) if self.headers["Authorization"] == "Bearer secret" else None
@@ -115,6 +118,9 @@ def test_what_cannot_be_read_is_no_value(server: str, tmp_path: Path, monkeypatc
         with pytest.raises(values.NoValueError, match=why):
             values.read_source(source)
     assert len([*Path("/proc/self/fd").iterdir()]) == open_before, "a service reads for months"
+    monkeypatch.setattr(values, "_TIMEOUT_S", 0.2)
+    with pytest.raises(values.NoValueError, match=r"in time \(0.2 s\)$"):
+        values.read_source(f"http://{server}/slow#value=a")
 
 
 def test_what_can_be_no_source_is_refused(queue: Queue) -> None:

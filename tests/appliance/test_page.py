@@ -317,7 +317,7 @@ CLASHES = """(() => { const boxes = [...document.querySelectorAll('article')].ma
 
 
 def complaints(browser: Browser) -> list[str]:
-    own = re.compile(r"fetches http://127\.0\.0\.1:\d+/(static/page\.(css|js)|static/icon\.svg|events)$")
+    own = re.compile(r"fetches (data:image/svg|http://127\.0\.0\.1:\d+/(static/page\.(css|js)|static/icon\.svg|events)$)")
     return [text for text in browser.complaints() if not own.match(text)]
 
 
@@ -328,11 +328,11 @@ def test_hostile_names_in_a_browser(service: Service, browser: Browser, records:
     service.queue.add(b"sort", b"--record-size", b"16", b"--key", b"0:4", b"in.dat", b"-o", b"bytes \xff\xfe")
     wait_for(lambda: all(job["state"] == "done" for job in service.queue.jobs().values()))
     service.queue.add("sort", "absent<b>", "-o", "waits", options=("--at", "2100-01-01"))
-    for width, mobile in ((400, True), (1280, False)):
+    for width, mobile in ((360, True), (1280, False)):
         browser.open(f"{service.url}/login", width, 900, mobile)
         if browser.evaluate("!!document.querySelector('[name=token]')"):
             log_in(browser, service)
-        for path in ("/", "/job/3"):
+        for path in ("/", "/job/3", "/report"):
             browser.open(service.url + path, width, 900, mobile)
             wait_until_loaded(browser, path)
             assert browser.evaluate("innerWidth") == width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -185,13 +186,16 @@ def test_a_missing_password_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch
     [
         (peers.garbage, "no JSON"),
         (peers.silent, "in time"),
+        (peers.dripping, "in time"),
         (peers.redirecting, "redirect"),
         (peers.simple, "no Shelly"),
     ],
 )
 def test_what_is_wrong_with_the_answer_is_said(server: peers.Handler, text: str) -> None:
+    begin_s = time.monotonic()
     with peers.serve(server) as peer, pytest.raises(MeterError, match=text):
         make_meter(parse_spec(f"shelly://{peer.host}#timeout=0.5")).open()
+    assert time.monotonic() - begin_s < 3
 
 
 @pytest.mark.parametrize(

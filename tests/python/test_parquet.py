@@ -165,6 +165,7 @@ def test_without_the_tool_there_is_one_line(run: Callable[..., Any], here: Path,
     os.link(ecosort, alone)
     uses = [
         ("parquet", ["parquet", "--by", "a", "i", "-o", "o"]),
+        ("parquet", ["check", "IN.Parquet"]),
         ("remote", ["csv", "--by", "a", "s3://b/i", "-o", "o"]),
         ("remote", ["check", "http://host/i"]),
         ("cluster", ["check", "MANIFEST.json"]),

@@ -358,6 +358,7 @@ def test_the_older_format_of_xz_is_read_by_its_name(here: Path) -> None:
     assert sort("in.tsv.lzma", "out", by="n:number").records == 2
     assert Path("out").read_bytes() == b"n\tx\n9\tb\n10\ta\n"
     assert (is_named_tsv("s3://b/in.tsv.lzma"), split_codec("in.csv.lzma")) == (True, ("in.csv", ".lzma"))
+    assert (is_named_tsv("s3://b/IN.Tsv.GZ"), split_codec("IN.CSV.GZ")) == (True, ("IN.CSV", ".gz"))
 
 
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:

@@ -64,7 +64,7 @@ void ReadLines::begin_at(const ReadPlace& place) {
   const std::uint64_t unit = std::max<std::uint64_t>(inputs_[input_].file->alignment(), page_bytes);
   offset_ = round_down(place.offset, unit);
   skipped_ = place.offset - offset_;
-  counts_lines_ = place.lines != ReadPlace::uncounted;
+  counts_lines_ &= place.lines != ReadPlace::uncounted;
   file_lines_ = counts_lines_ ? place.lines : 0;
   file_indexed_ = place.offset;
   before_end_ = place.before_end;
@@ -90,9 +90,10 @@ void ReadLines::place_tail(lines::LineRun& run) {
   if (end > run.size()) line_too_long(run, tail_);
   if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
   indexed_ = end - tail_.size();
-  present_ = requested_ = marked_ = end;
+  present_ = requested_ = end;
   tail_ = {};
   indexed_ += std::exchange(skipped_, 0);
+  marked_ = std::max(end, indexed_);
 }
 
 // Returns whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed
@@ -283,7 +284,7 @@ void ReadLines::number_rows(const shuffle::ShuffleFormat& format, lines::LineRun
 
 // Marks the ends of the records that have arrived.
 Task<void> ReadLines::mark_records(const lines::LineRun& run) {
-  if (!marker_.is_on()) co_return;
+  if (!marker_.is_on() || present_ < marked_) co_return;
   std::optional<formats::RecordMarker::Fault> fault;
   const std::size_t size = present_ - marked_;
   const bool is_all = input_ended_ && blocks_.empty();

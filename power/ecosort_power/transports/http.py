@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+import httpcore
 import httpx
 
 from ecosort_power.errors import MeterError, MeterGlitchError, SilentMeterError, UsageError
@@ -23,9 +24,11 @@ from ecosort_power.transports.address import NOT_THERE
 
 MAX_ANSWER_BYTES = 4 << 20
 AUTHENTICATIONS = ("basic", "digest", "bearer")
+_KEPT_S = 5.0  # a connection that no one uses; as httpx has it
 LOGOUT_S = 2.0  # a server that is gone must not hold up the end
 SESSIONS = "/redfish/v1/SessionService/Sessions"  # where the root of a service does not say it
 TLS_MODES = ("verify", "insecure")
+WAIT_LONGER = "; #timeout=SECONDS waits longer"  # advice for a meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class Session(httpx.Auth):
             return
         headers, self._token = {"X-Auth-Token": self._token}, None
         try:
-            client.delete(f"{server}{self._place}", headers=headers, auth=httpx.Auth(), timeout=LOGOUT_S)
+            client.delete(f"{server}{self._place}", headers=headers, auth=httpx.Auth())
         except (httpx.HTTPError, httpx.InvalidURL):
             return
 
@@ -137,6 +140,59 @@ def _certificate_problem(error: BaseException | None) -> str | None:
     return None
 
 
+class _Deadline(httpcore.NetworkBackend):
+    """Ends an exchange at one time, where httpx limits each call on the socket by itself: a server that sends a byte now and then
+    would never be too slow."""
+
+    def __init__(self) -> None:
+        self._until_s = 0.0
+        self._network = httpcore.SyncBackend()
+
+    def begin(self, patience_s: float) -> None:
+        self._until_s = time.monotonic() + patience_s
+
+    def left_s(self) -> float:
+        left_s = self._until_s - time.monotonic()
+        if left_s <= 0:
+            raise httpcore.ReadTimeout("too slow")
+        return left_s
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest: Any, **more: Any) -> httpcore.NetworkStream:
+        return _DeadlineStream(self._network.connect_tcp(host, port, self.left_s(), *rest, **more), self)
+
+
+class _DeadlineStream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream, deadline: _Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._deadline.left_s())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._deadline.left_s())
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return _DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, self._deadline.left_s()), self._deadline)
+
+
+class _Transport(httpx.HTTPTransport):
+    """The transport of httpx, which lets nobody name the network."""
+
+    def __init__(self, verify: ssl.SSLContext | bool, deadline: _Deadline) -> None:
+        super().__init__(verify=verify, trust_env=False)
+        context = verify if isinstance(verify, ssl.SSLContext) else None
+        self._pool = httpcore.ConnectionPool(ssl_context=context, keepalive_expiry=_KEPT_S, network_backend=deadline)
+
+
 class HttpClient:
     """GET requests to one server. Used by one thread. `tls` is verify or insecure (self-signed certificates)."""
 
@@ -154,7 +210,8 @@ class HttpClient:
         self._timeout_s = timeout_s
         self._auth = login.auth() if login is not None else None
         verify = _verification(tls) if url.scheme == "https" else False
-        self._client = httpx.Client(auth=self._auth, verify=verify, timeout=timeout_s, trust_env=False)
+        self._deadline = _Deadline()
+        self._client = httpx.Client(auth=self._auth, transport=_Transport(verify, self._deadline), trust_env=False)
         self._answered = False
         self._slashed: dict[str, str] = {}  # what was asked for -> the same with a slash, where the server wants one
 
@@ -215,9 +272,7 @@ class HttpClient:
             try:
                 found = self._once(path)
             except httpx.TimeoutException:
-                raise SilentMeterError(
-                    f"{self.server} did not answer in time ({self._timeout_s:g} s); #timeout=SECONDS waits longer"
-                ) from None
+                raise SilentMeterError(f"{self.server} did not answer in time ({self._timeout_s:g} s){WAIT_LONGER}") from None
             except (httpx.RequestError, httpx.InvalidURL, UnicodeError, ValueError) as error:
                 if problem := _certificate_problem(error):
                     raise MeterError(
@@ -232,19 +287,18 @@ class HttpClient:
         raise AssertionError("unreachable")
 
     def _once(self, path: str) -> tuple[httpx.Response, bytes]:
-        until = time.monotonic() + self._timeout_s
+        self._deadline.begin(self._timeout_s)
         body = b""
         with self._client.stream("GET", f"{self.server}{path}", headers={"Accept": "*/*"}) as response:
             for part in response.iter_bytes():
                 body += part
                 if len(body) > MAX_ANSWER_BYTES:
                     raise MeterGlitchError(f"{self._where(path)} answers with more than {MAX_ANSWER_BYTES >> 20} MiB")
-                if time.monotonic() > until:  # httpx limits the time of each part only
-                    raise httpx.ReadTimeout("too slow")
         return response, body
 
     def close(self) -> None:
         if isinstance(self._auth, Session):
+            self._deadline.begin(LOGOUT_S)
             self._auth.log_out(self._client, self.server)
         self._client.close()
 

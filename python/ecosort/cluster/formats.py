@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ecosort.errors import BadInput, from_program
-from ecosort.program import find_program
+from ecosort.errors import BadInput
+from ecosort.program import answer_of
 from ecosort.request import FORMATS, Request, Typed
 
 if TYPE_CHECKING:
     from ecosort.manual import Option
 
-_PREFIX = "ecosort: "
 _OF_DEFAULTS: dict[str, dict[str, Any]] = {"records": {"record_size": 100, "keys": ["0:10"]}, "csv": {"delimiter": ","}}
 
 
@@ -100,15 +98,8 @@ def format_of_words(name: str, words: Sequence[str]) -> Format:
             raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(known)}")
         if known[option] and not equals:  # the next word would be taken for its value
             raise BadInput(f"{option} wants a value: {option}=VALUE")
-    command: list[str] = [str(find_program()), "request", _command(name), *words, "--output=-", "--", "-"]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    except (ValueError, OSError) as error:  # a zero byte, half of a surrogate pair, or more than a command line holds
-        raise BadInput(f"options of {name} cannot be handed to a program: {error}") from None
-    if done.returncode != 0:
-        line = done.stderr.decode(errors="surrogateescape").strip().rpartition("\n")[2]
-        raise from_program(done.returncode, line.removeprefix(_PREFIX), None)
-    return Format(name, _OF_DEFAULTS.get(name, {}) | Typed.from_json(done.stdout.decode()).request.members[name])
+    asked = Typed.from_json(answer_of("request", _command(name), *words, "--output=-", "--", "-"))
+    return Format(name, _OF_DEFAULTS.get(name, {}) | asked.request.members[name])
 
 
 def _demand_format(name: str) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 from dataclasses import dataclass
 
-from ecosort.errors import NotEnoughMemory, from_program
-from ecosort.program import find_program
+from ecosort.errors import NotEnoughMemory
+from ecosort.program import answer_of
 
 MOST_PARTS = 1 << 16
 
@@ -30,9 +29,5 @@ def plan_partition(
         raise NotEnoughMemory(f"{parts} parts would be needed, {MOST_PARTS} are possible", memory_bytes, None)
     rows = ["lines"] if record_bytes is None else ["records", f"--record-size={record_bytes}"]
     words = [*rows, f"--assume-size={range_bytes}", f"--parts={parts}", f"--memory={memory_bytes}", f"--threads={threads}"]
-    command = [str(find_program()), "plan", "partition", "--json", *["--sort"] * sorts, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    told = json.loads(done.stdout) if done.stdout else None
-    if done.returncode != 0 or told is None:
-        raise from_program(done.returncode, done.stderr.strip().removeprefix("ecosort: "), told)
+    told = json.loads(answer_of("plan", "partition", "--json", *["--sort"] * sorts, *words))
     return PartitionPlan(told["run_bytes"], told["runs"])

@@ -61,6 +61,13 @@ TEST(OrderBytes, LinesCompareAsBefore) {
   }
 }
 
+TEST(OrderBytes, MarksOfRecordsComeBack) {
+  lines::LineOrder order = order_of({"-z", "-r"});
+  order.mark_records(formats::RecordMarks("From "));
+  ASSERT_NE(back(order)->record_marks(), nullptr);
+  EXPECT_EQ(back(order)->record_marks()->start(), "From ");
+}
+
 TEST(OrderBytes, OrdersThatDifferHaveOtherBytes) {
   EXPECT_NE(order_bytes(order_of({"-k1"})), order_bytes(order_of({"-k1n"})));
   EXPECT_NE(order_bytes(order_of({"-k1,1"})), order_bytes(order_of({"-k1,1", "-s"})));

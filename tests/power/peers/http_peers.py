@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import re
+import socket
 import ssl
 import subprocess
 import threading
@@ -26,6 +28,7 @@ class Peer:
         self.watts = 43.5
         self.energy_wh = 100.0
         self.failing = 0  # answers with 503 this many times
+        self.drips = False  # sends its answer byte by byte
         self.requests: list[str] = []
         self.authorizations: list[str] = []
         self.token = ""  # X-Auth-Token of the present request
@@ -49,6 +52,17 @@ def own_certificate(directory: Path) -> Path:
     subprocess.run(words, check=True, capture_output=True)
     path.write_text(path.read_text() + (directory / "certificate.pem").read_text())
     return path
+
+
+class _Drips(io.RawIOBase):
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def write(self, data: Any) -> int:
+        for byte in bytes(data):
+            self._connection.sendall(bytes([byte]))
+            time.sleep(0.02)
+        return len(data)
 
 
 @contextmanager
@@ -85,6 +99,8 @@ def serve(answer: Handler, certificate: Path | None = None, act: Act | None = No
 
         def _say(self, status: int, document: Any, headers: dict[str, str]) -> None:
             body = document if isinstance(document, bytes) else json.dumps(document).encode()
+            if peer.drips:
+                self.wfile = _Drips(self.connection)
             self.send_response(status)
             for key, value in headers.items():
                 self.send_header(key, value)
@@ -176,6 +192,12 @@ def garbage(peer: Peer, path: str, given: str) -> Answer:
 def silent(peer: Peer, path: str, given: str) -> Answer:
     time.sleep(3.0)
     return 200, {}, {}
+
+
+def dripping(peer: Peer, path: str, given: str) -> Answer:
+    """Takes five seconds for its header, and never pauses for long."""
+    peer.drips = True
+    return 200, {}, {"X-Long": "x" * 100}
 
 
 def redirecting(peer: Peer, path: str, given: str) -> Answer:

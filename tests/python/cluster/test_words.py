@@ -16,10 +16,11 @@ from ecosort.cluster.cli import main
 from ecosort.cluster.formats import format_from, format_of_words
 from ecosort.cluster.hashes import HashSum
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes, manifest_from
+from ecosort.cluster.partition_plan import plan_partition
 from ecosort.cluster.spec import job_spec, spec_from_json
 
 import ecosort
-from ecosort import BadInput, EcoSortError
+from ecosort import BadInput, EcoSortError, manual
 
 RECORDS = ("--format=records", "--record-size=100", "--key=0:10")
 
@@ -394,12 +395,25 @@ def test_options_that_no_program_reads_are_told(name: str, words: list[str], sai
         format_of_words(name, words)
 
 
-def test_a_program_that_is_killed_when_it_is_asked_for_options_is_named_so(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "program").write_text(f"#!/bin/sh\n[ $1 != --version ] || exec echo ecosort {ecosort.__version__}\nkill -9 $$\n")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: format_of_words("records", ["--record-size=100", "--key=0:10"]),
+        lambda: plan_partition(1 << 30, 2, 1 << 28, threads=1, record_bytes=None, sorts=True),
+        manual.commands.__wrapped__,
+    ],
+)
+def test_a_program_that_is_killed_when_it_is_asked_is_named_so(
+    here: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]
+) -> None:
+    """Half of its answer is none."""
+    answers = f"[ $1 != --version ] || exec echo ecosort {ecosort.__version__}\necho '{{\"schema'\nkill -9 $$\n"
+    (here / "program").write_text(f"#!/bin/sh\n{answers}")
     (here / "program").chmod(0o700)
     monkeypatch.setenv("ECOSORT_PROGRAM", str(here / "program"))
+    monkeypatch.setattr(manual, "_INSIDE", here / "none")
     with pytest.raises(EcoSortError, match=r"^the program was ended by signal 9$"):
-        format_of_words("records", ["--record-size=100", "--key=0:10"])
+        ask()
 
 
 @pytest.mark.parametrize("size", ["x", 0, True, None])
