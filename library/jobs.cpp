@@ -9,7 +9,6 @@
 #include "base/errors.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/records.h"
-#include "demsort_inplace/prepare/resume.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
@@ -116,9 +115,9 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
   demsort_inplace::check_place(*status.journal, header, file);
   const bool gives_up = abandons || status.is_abandoned();
   if (!header.lines) {
-    const planner::RecordPlan plan =
-        demsort_inplace::prepare::plan_resumed(header, {.memory_bytes = means.memory_bytes, .threads = means.threads});
-    return report_of(demsort_inplace::prepare::run_resumed(file, std::move(status), plan, gives_up, on));
+    const planner::RecordPlan plan = demsort_inplace::prepare::plan_resumed(header, means);
+    return report_of(gives_up ? demsort_inplace::abandon(file, std::move(status), plan, on)
+                              : demsort_inplace::resume(file, std::move(status), plan, on));
   }
   const auto name = std::ranges::find(job::format_names, header.lines->command);
   const auto format = static_cast<Format>(name - job::format_names.begin());

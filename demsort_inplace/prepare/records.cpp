@@ -10,10 +10,8 @@
 #include "base/size_text.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/job_directory.h"
-#include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
-#include "demsort_inplace/records_job.h"
 #include "io/direct_io.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
@@ -164,6 +162,13 @@ engine::fixed::SortReport run_prepared(const Request& request, PreparedRecordsJo
     header.compression = {prepared.wanted.compression.is_auto, plan.engine.packing.wanted.terms};
   }
   return start(prepared.file, std::move(prepared.inputs), header, plan.engine, environment);
+}
+
+planner::RecordPlan plan_resumed(const JobHeader& header, const Means& means) {
+  check_limits(header.layout, header.is_in_place());
+  const unsigned asked = means.threads != 0 ? means.threads : header.threads;
+  return engine_plan(header, means.memory_bytes != 0 ? means.memory_bytes : header.memory_bytes,
+                     asked != 0 ? asked : planner::read_machine().cpus);
 }
 
 }  // namespace ecosort::demsort_inplace::prepare
