@@ -74,7 +74,7 @@ int run_merge(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   if (!words.empty() && words.front() == "--lines") return merge_lines({words.begin() + 1, words.end()});
   const CommandLine line = read_sort_words("merge", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   const bool merges_runs = line.has("--runs");
   if (merges_runs && words.front() != "--runs") throw UsageError("merge: --runs comes first, and the runs behind it");
   if (line.has("--append-rest") && !merges_runs) throw UsageError("merge: --append-rest goes with --runs, which comes first");

@@ -17,7 +17,6 @@
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"
-#include "cli/say.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
@@ -206,10 +205,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
 int run_partition(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   PartitionOptions options = parse_partition(words);
-  if (options.words.own.asks_for_help) {
-    print_out(help_text(command_table("partition")));
-    return 0;
-  }
+  if (options.words.own.asks_for_help) return print_help(command_table("partition"));
   raise_open_files();
   ignore_write_signals();
   return options.words.format() == Format::records ? partition_records(options, started_s) : partition_rows(options, started_s);

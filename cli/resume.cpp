@@ -158,7 +158,7 @@ int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::
 int run_resume(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   const CommandLine line = read_command_line("resume", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   if (line.request.inputs.size() != 1) throw UsageError("resume: name one file");
   if (line.has("--status") && line.has("--abandon")) throw UsageError("resume: give either --status or --abandon");
   ignore_write_signals();

@@ -141,10 +141,7 @@ int run_of_rows(const SampleOptions& options) {
 
 int run_sample(const Words& words) {
   const SampleOptions options = parse_sample(words);
-  if (options.words.own.asks_for_help) {
-    print_out(help_text(command_table("sample")));
-    return 0;
-  }
+  if (options.words.own.asks_for_help) return print_help(command_table("sample"));
   return options.words.format() == Format::records ? run_of_records(options) : run_of_rows(options);
 }
 
