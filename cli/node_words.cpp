@@ -166,9 +166,7 @@ job::FileRange NodeWords::range() const {
   return range;
 }
 
-job::RowTerms RowWordsOptions::terms() { return {std::move(format), inputs.front(), memory_bytes, threads}; }
-
-RowWordsOptions row_words_of(std::string_view command, const CommandLine& line) {
+job::RowTerms row_terms_of(std::string_view command, const CommandLine& line) {
   Request request = line.request;
   if (const Lines* const lines = std::get_if<Lines>(&request.rows)) {
     const bool uses_chance = lines::uses_chance(lines::order_terms(*lines, false));
@@ -179,10 +177,7 @@ RowWordsOptions row_words_of(std::string_view command, const CommandLine& line) 
   if (request.place.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
   const unsigned threads = std::min(request.means.threads, planner::most_threads);
   return {.format = job::row_format_of(request),
-          .inputs = request.inputs,
-          .output = request.place.output,
-          .io = request.means.io,
-          .reports = line.reports,
+          .input = request.inputs.empty() ? "" : request.inputs.front(),
           .memory_bytes = job::row_memory_of(request.means),
           .threads = threads == 0 ? planner::read_machine().cpus : threads};
 }

@@ -182,16 +182,20 @@ int partition_records(PartitionOptions& options, double started_s) {
 }
 
 int partition_rows(PartitionOptions& options, double started_s) {
-  RowWordsOptions rows = row_words_of("partition", options.words.line);
-  check_one_input("partition", rows.inputs);
-  options.spec.directory = rows.output;
+  const CommandLine& rows = options.words.line;
+  job::RowTerms terms = row_terms_of("partition", rows);
+  check_one_input("partition", rows.request.inputs);
+  options.spec.directory = rows.request.place.output;
+  const std::uint64_t memory_bytes = terms.memory_bytes;
+  const unsigned threads = terms.threads;
   job::Session session;
-  engine::partition::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
+  engine::partition::PartitionRowsJob job =
+      job::prepare_partition_of_rows(options.spec, std::move(terms), session.storage());
   check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.session = session,
-                            .io = rows.io,
-                            .reports = reports_of(rows.reports, rows.output),
-                            .means = {rows.memory_bytes, rows.threads, ""},
+                            .io = rows.request.means.io,
+                            .reports = reports_of(rows.reports, rows.request.place.output),
+                            .means = {memory_bytes, threads, ""},
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
                             .started_s = started_s};
