@@ -51,13 +51,9 @@ void check_job(const Request& request) {
               "lines in place have no header: sort them into another file");
 }
 
-Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
-  io::Backend backend = io::make_queue(io::parse_backend(request.means.io), demsort_inplace::prepare::job_queue_depth);
+Report run_on_queue(Work work, const std::string& io, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
+  io::Backend backend = io::make_queue(io::parse_backend(io), demsort_inplace::prepare::job_queue_depth);
   return run(std::move(work), std::move(backend), std::move(storage), attendance);
-}
-
-demsort_inplace::prepare::PreparedRecordsJob prepare_records(const Request& request, io::PosixStorage& storage) {
-  return demsort_inplace::prepare::prepare_records(request, 0, storage);
 }
 
 void check_space(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
@@ -65,13 +61,6 @@ void check_space(const Request& request, const demsort_inplace::prepare::Prepare
 }
 void check_space(const Request& /*request*/, const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   demsort_inplace::prepare::require_space(prepared);
-}
-
-const io::File& first_input(const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
-  return *prepared.inputs.front().file;
-}
-const io::File& first_input(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
-  return *prepared.job.inputs.front().file;
 }
 
 Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRecordsJob prepared,
@@ -91,13 +80,13 @@ std::optional<Report> sort_as_job(const Request& request, const Attendance& atte
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (prepared->is_empty()) return is_in_place ? std::make_optional<Report>() : std::nullopt;
   check_space(request, *prepared);
-  const std::string notice = is_in_place ? demsort_inplace::give_back_beyond_end(first_input(*prepared)) : "";
+  const std::string notice = is_in_place ? demsort_inplace::give_back_beyond_end(prepared->first_input()) : "";
   const auto work = [request, prepared, notice](const demsort_inplace::JobContext& on) {
     Report report = sort_prepared(request, std::move(*prepared), on);
     if (!notice.empty()) report.notices.push_back(notice);
     return report;
   };
-  return run_on_queue(work, request, std::move(storage), attendance);
+  return run_on_queue(work, request.means.io, std::move(storage), attendance);
 }
 
 // A job that is there, on the queue on which it was looked at.
@@ -132,12 +121,11 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 
 Report continue_job(const std::string& file, const Means& means, bool abandons, const Attendance& attendance) {
   auto storage = std::make_unique<io::PosixStorage>();
-  io::Backend backend = io::make_queue(io::parse_backend(means.io), demsort_inplace::prepare::job_queue_depth);
   io::PosixStorage& place = *storage;
   const auto work = [file, means, abandons, &place](const demsort_inplace::JobContext& on) {
     return continue_job(file, means, abandons, on, place);
   };
-  return run(work, std::move(backend), std::move(storage), attendance);
+  return run_on_queue(work, means.io, std::move(storage), attendance);
 }
 
 }  // namespace
@@ -149,8 +137,10 @@ void check_request(const Request& request) {
 
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
   check_job(request);
-  if (request.format() == Format::records) return sort_as_job(request, attendance, prepare_records);
-  return sort_as_job(request, attendance, demsort_inplace::prepare::prepare_rows);
+  if (request.format() != Format::records) return sort_as_job(request, attendance, demsort_inplace::prepare::prepare_rows);
+  return sort_as_job(request, attendance, [](const Request& of_records, io::PosixStorage& storage) {
+    return demsort_inplace::prepare::prepare_records(of_records, 0, storage);
+  });
 }
 
 }  // namespace ecosort::library

@@ -64,7 +64,7 @@ void open_beside(const Request& request, PreparedRecordsJob& prepared, io::Posix
 void choose_layout(const Request& request, PreparedRecordsJob& prepared, io::PosixStorage& storage) {
   const auto free_bytes = [&](std::uint64_t wanted_bytes) {
     if (prepared.is_assumed) return no_space_limit;
-    const std::uint64_t beyond = is_in_place(request) ? bytes_beyond_end(*prepared.inputs.front().file) : 0;
+    const std::uint64_t beyond = is_in_place(request) ? bytes_beyond_end(prepared.first_input()) : 0;
     return storage.settled_free_bytes(JobPaths(prepared.file).parent, wanted_bytes - std::min(wanted_bytes, beyond)) + beyond;
   };
   const auto choose = [&](std::uint64_t wanted_bytes) {
@@ -144,7 +144,7 @@ const SpacePlan& require_space(const Request& request, const PreparedRecordsJob&
   if (!choice.best && is_in_place(request)) refuse_space_in_place(request, prepared);
   if (!choice.best) refuse_space(JobPaths(prepared.file).parent, choice.least->need_bytes(), prepared.free_bytes);
   if (is_in_place(request) && !prepared.is_assumed)
-    check_quota(*prepared.inputs.front().file, prepared.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
+    check_quota(prepared.first_input(), prepared.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
   return *choice.best;
 }
 

@@ -35,6 +35,7 @@ struct PreparedRecordsJob {
   SpaceChoice choice;            // `least` is set where there is a record to sort, `best` where it fits
 
   [[nodiscard]] bool is_empty() const noexcept { return wanted.input_records == 0; }
+  [[nodiscard]] const io::File& first_input() const { return *inputs.front().file; }
 };
 
 // Uses of the request inputs, output, format, place, memory, threads and compression. Nothing to sort leaves `choice` empty.
