@@ -17,10 +17,6 @@
 namespace ecosort::library {
 namespace {
 
-void refuse_if(bool is_given, const char* line) {
-  if (is_given) throw UsageError(line);
-}
-
 bool names_stream(const Request& request) { return std::ranges::find(request.inputs, "-") != request.inputs.end(); }
 
 void check_place(const Request& request) {
