@@ -61,8 +61,8 @@ int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job
         "merged", report.records * job.format.record_size,
         records_text(report.records) + groups_text(report) + appended_text(report) + packed_text(report.run_packing)};
   };
-  const engine::WorkReport report = run.watch(
-      session, [&](const engine::Environment& environment) { return merge_telling_phase(job, environment); }, sum_up);
+  const engine::WorkReport report =
+      run.watch(session, [&](const engine::Environment& environment) { return merge_telling_phase(job, environment); }, sum_up);
   for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });

@@ -26,7 +26,7 @@ struct NodeWords {
 // range. UsageError.
 [[nodiscard]] NodeWords read_node_words(std::string_view command, const Words& words);
 
-// What a request of rows says about them. UsageError for rows that compare by chance, and where no output is named.
+// Returns what a request of rows says about them. UsageError for rows that compare by chance, and where no output is named.
 [[nodiscard]] job::RowTerms row_terms_of(std::string_view command, const CommandLine& line);
 
 // Both commands take one file at a time.

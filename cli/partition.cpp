@@ -182,8 +182,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
   const std::uint64_t memory_bytes = terms.memory_bytes;
   const unsigned threads = terms.threads;
   job::Session session;
-  engine::partition::PartitionRowsJob job =
-      job::prepare_partition_of_rows(options.spec, std::move(terms), session.storage());
+  engine::partition::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, std::move(terms), session.storage());
   check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.session = session,
                             .io = rows.request.means.io,

@@ -132,8 +132,8 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
     if (job::samples_ascend(plan, resolved.job.inputs))
       text += fmt::format("  order               samples of the input are in order: if all of it is, {} are not written\n",
                           format_bytes(plan.run_bytes));
-    text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes),
-                        fmt::join(resolved.job.directories, ", "));
+    text +=
+        fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), fmt::join(resolved.job.directories, ", "));
     for (const job::SpaceNeed& need : resolved.space)
       text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
                           need.where(), format_bytes(need.free_bytes));

@@ -123,8 +123,8 @@ int sample(const SampleOptions& options) {
     return 0;
   }
   check_samples(request.inputs, request.place.output);
-  const job::SplitterFile all = are_records ? job::merge_samples_of_records(request)
-                                            : job::merge_samples_of_rows(*terms.format, request.inputs);
+  const job::SplitterFile all =
+      are_records ? job::merge_samples_of_records(request) : job::merge_samples_of_rows(*terms.format, request.inputs);
   write_rows(request.place.output, {all.header, job::quantiles(all.rows, options.parts)});
   return 0;
 }

@@ -147,7 +147,7 @@ void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::Nam
   }
 }
 
-// Reads what is there. `goes_on`: whoever asks works on the job then, and has locked its directory.
+// Reads what is there. `goes_on`: the caller works on the job then, and has locked its directory.
 JobStatus read_job(JobStatus status, const JobPaths& paths, io::NamedStorage& storage, io::Queue& queue, bool goes_on) {
   const Names names = look(storage, paths);
   if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;

@@ -59,7 +59,7 @@ const CommandTable& command_table(std::string_view name) {
   for (const CommandRow& command : commands)
     if (command.name == name)
       return made.contains(command.name) ? made[command.name]
-                                       : made.emplace(command.name, with_group_conflicts(command.make_table())).first->second;
+                                         : made.emplace(command.name, with_group_conflicts(command.make_table())).first->second;
   for (const CommandTable& table : plan_tables())
     if (table.name == name) return table;
   throw InternalError(fmt::format("no option table for '{}'", name));

@@ -258,9 +258,8 @@ CommandTable lines_table() {
           .options = lines_options(),
           .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
           .ending = "-y is refused.",
-          .exit_status = exit_codes(
-              {{"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
-               {"2", "an error, printed on stderr as sort prints it"}}),
+          .exit_status = exit_codes({{"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
+                                     {"2", "an error, printed on stderr as sort prints it"}}),
           .conflicts = lines_conflicts(),
           .format = "lines",
           .fixed = {{"place.output", "-"}},

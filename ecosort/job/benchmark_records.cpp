@@ -44,7 +44,7 @@ std::array<std::uint64_t, 3> places(std::uint64_t records) {
 UnlikelyRecords::UnlikelyRecords(const std::string& input)
     : UsageError(fmt::format("'{}' does not look like records of the Sort Benchmark", input)), name(input) {}
 
-// Where the file cannot be read the sort will say so.
+// The sort reports a file that cannot be read.
 void require_benchmark_records(const io::File& file) {
   const std::uint64_t bytes = file.facts().bytes_to_read(), records = bytes / gensort_record_bytes;
   if (bytes == 0) return;
