@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "cli/addresses.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
@@ -224,7 +225,7 @@ int run_check(const Words& words) {
   std::function<int()> other;
   const int code = with_reference_exit_codes("check", [&] {
     parsed = parse_reference_words(words, command_table("check"));
-    if (parsed.wants_help) return print_check_help();
+    if (parsed.wants_help) return print_help(command_table("check"));
     if (is_manifest(parsed))
       other = [&] { return check_manifest(parsed); };
     else if (std::ranges::any_of(parsed.positionals, is_parquet))

@@ -126,18 +126,13 @@ int check_request(const Words& words) {
     return run;
   }();
   CommandLine line = read_command_line(table, words, posix_rules_of_environment());
-  if (line.asks_for_help()) return print_check_help();
+  if (line.asks_for_help()) return print_help(command_table("check"));
   refuse_meaningless(line, "request");
   if (!take_request(line).empty()) throw UsageError("check --request: give the request without options of a run");
   return check_rows(line);
 }
 
 }  // namespace
-
-int print_check_help() {
-  print_out(help_text(command_table("check")));
-  return 0;
-}
 
 bool names_format(const Words& words) {
   return (!words.empty() && (words.front() == claim_word || words.front() == request_word)) ||
@@ -148,7 +143,7 @@ int check_order(const Words& words) {
   if (words.front() == claim_word) return check_claim({words.begin() + 1, words.end()});
   if (words.front() == request_word) return check_request({words.begin() + 1, words.end()});
   const CommandLine line = read_command_line(command_of_format(words.front()), {words.begin() + 1, words.end()});
-  if (line.asks_for_help()) return print_check_help();
+  if (line.asks_for_help()) return print_help(command_table("check"));
   refuse_meaningless(line);
   return check_rows(line);
 }

@@ -80,8 +80,8 @@ void take_profile(CommandLine& line) {
   if (line.word("--goal") == "energy") line.request.compression.energy = energy_of_goal(line.request, line.profile);
 }
 
-int print_help(const CommandLine& line) {
-  print_out(help_text(*line.table));
+int print_help(const CommandTable& table) {
+  print_out(help_text(table));
   return 0;
 }
 

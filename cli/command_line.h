@@ -39,8 +39,8 @@ struct CommandLine : RequestWords {
 // Adds what a profile says, and --goal energy, which needs one.
 void take_profile(CommandLine& line);
 
-// Prints the help of the command, and returns the exit code.
-int print_help(const CommandLine& line);
+// Prints the help of a command, and returns the exit code.
+int print_help(const CommandTable& table);
 
 // Before the work: a pipe that no one reads is an error like others, and a profile that is not used is named.
 void begin(const CommandLine& line);

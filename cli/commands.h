@@ -16,10 +16,9 @@ int run_gen(const Words& words);        // gensort-compatible generator; exit co
 int run_check(const Words& words);      // valsort-compatible validator; exit codes 0 and 1
 bool names_format(const Words& words);  // the first of these words of `check` says what the rows are
 int check_order(const Words& words);    // of rows of that format, by any keys
-int print_check_help();
-int run_resume(const Words& words);   // continues with an interrupted one, or an interrupted resumable sort
-int run_lines(const Words& words);    // text lines with the grammar of GNU sort; exit codes 0, 1 and 2
-int run_parquet(const Words& words);  // becomes the program ecosort-parquet
+int run_resume(const Words& words);     // continues with an interrupted one, or an interrupted resumable sort
+int run_lines(const Words& words);      // text lines with the grammar of GNU sort; exit codes 0, 1 and 2
+int run_parquet(const Words& words);    // becomes the program ecosort-parquet
 // Becomes it, too, to check whether these files are in the order that they claim.
 int check_parquet(const Words& files, bool quiet);
 int run_remote(const Words& words);     // becomes the program ecosort-remote; returns only by throwing

@@ -162,7 +162,7 @@ int sort_files(const CommandLine& line, double started_s) {
 int run(const Words& words, bool checks_order) {
   const double started_s = engine::monotonic_seconds();
   CommandLine line = read_lines_words("lines", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   if (line.given.asks_for_version) {
     print_out(fmt::format("ecosort lines " ECOSORT_VERSION "\ncompressed files: {}\n", codec::versions()));
     return 0;

@@ -30,37 +30,6 @@
 
 namespace {
 
-struct Command {
-  std::string_view name;
-  int (*run)(const ecosort::cli::Words&) = nullptr;  // null: its words make a request
-};
-
-constexpr std::array commands{
-    Command{"sort"},
-    Command{"inplace"},
-    Command{"resume", ecosort::cli::run_resume},
-    Command{"lines", ecosort::cli::run_lines},
-    Command{"csv"},
-    Command{"jsonl"},
-    Command{"parquet", ecosort::cli::run_parquet},
-    Command{"shuffle"},
-    Command{"merge", ecosort::cli::run_merge},
-    Command{"sample", ecosort::cli::run_sample},
-    Command{"partition", ecosort::cli::run_partition},
-    Command{"plan", ecosort::cli::run_plan},
-    Command{"run", ecosort::cli::run_request},
-    Command{"request", ecosort::cli::print_request},
-    Command{"gen", ecosort::cli::run_gen},
-    Command{"check", ecosort::cli::run_check},
-    Command{"power", ecosort::cli::run_power},
-    Command{"tune", ecosort::cli::run_tune},
-    Command{"joulesort", ecosort::cli::run_joulesort},
-    Command{"cluster", ecosort::cli::run_cluster},
-    Command{"queue", ecosort::cli::run_queue},
-    Command{"serve", ecosort::cli::run_serve},
-    Command{"manual", ecosort::cli::run_manual},
-};
-
 constexpr std::array<std::string_view, 3> examples{
     "ecosort gen -a 10000000 in.dat                       10 million records, 1 GB",
     "ecosort sort --memory 256MiB in.dat -o sorted.dat    sorts them",
@@ -76,7 +45,8 @@ void fill_closed_standard_streams() {
 int print_help() {
   const std::size_t columns = ecosort::cli::help_columns();
   ecosort::cli::TextRows rows;
-  for (const Command& command : commands) rows.emplace_back(command.name, ecosort::cli::command_table(command.name).summary);
+  for (const ecosort::cli::CommandRow& command : ecosort::cli::command_rows())
+    rows.emplace_back(command.name, ecosort::cli::command_table(command.name).summary);
   ecosort::cli::print_out(fmt::format(
       "Usage: ecosort COMMAND ...\nSorts files far larger than memory.\n\nExamples:\n{}\nCommands:\n{}\n{}\n",
       ecosort::cli::examples_text({examples.begin(), examples.end()}, columns), ecosort::cli::rows_text(rows, columns),
@@ -96,7 +66,7 @@ int print_version() {
 
 [[noreturn]] void refuse_name(std::string_view name) {
   std::vector<std::string_view> names{"--help", "--version"};
-  for (const Command& command : commands) names.push_back(command.name);
+  for (const ecosort::cli::CommandRow& command : ecosort::cli::command_rows()) names.push_back(command.name);
   struct stat found{};
   const bool is_file = ::stat(std::string(name).c_str(), &found) == 0 && !S_ISDIR(found.st_mode);
   throw ecosort::UsageError(fmt::format("no such command: '{}'{} (see ecosort --help)", name,
@@ -114,7 +84,7 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
   if (ecosort::cli::mention_addresses(words))
     if (const ecosort::cli::Words remote = ecosort::cli::words_of_remote(name, words); !remote.empty())
       return ecosort::cli::run_remote(remote);
-  for (const Command& command : commands)
+  for (const ecosort::cli::CommandRow& command : ecosort::cli::command_rows())
     if (command.name == name) return command.run != nullptr ? command.run(words) : ecosort::cli::run_typed(name, words);
   if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");
   refuse_name(name);

@@ -51,9 +51,8 @@ Json stats(const engine::WorkReport& report, const engine::fixed::MergeFilesJob&
 
 }  // namespace
 
-int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s) {
-  check_report_files(line.reports.files(), prepared.job.inputs, line.request.place.output);
-  const engine::fixed::MergeFilesJob& job = prepared.job;
+int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job::Session& session, double started_s) {
+  check_report_files(line.reports.files(), job.inputs, line.request.place.output);
   open_queue(session, line.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, line.reports.quiet);
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(line.reports);
@@ -62,8 +61,8 @@ int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Ses
         "merged", report.records * job.format.record_size,
         records_text(report.records) + groups_text(report) + appended_text(report) + packed_text(report.run_packing)};
   };
-  const engine::WorkReport report = run.watch(
-      session, [&](const engine::Environment& environment) { return merge_telling_phase(prepared.job, environment); }, sum_up);
+  const engine::WorkReport report =
+      run.watch(session, [&](const engine::Environment& environment) { return merge_telling_phase(job, environment); }, sum_up);
   for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });
@@ -74,7 +73,7 @@ int run_merge(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   if (!words.empty() && words.front() == "--lines") return merge_lines({words.begin() + 1, words.end()});
   const CommandLine line = read_sort_words("merge", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   const bool merges_runs = line.has("--runs");
   if (merges_runs && words.front() != "--runs") throw UsageError("merge: --runs comes first, and the runs behind it");
   if (line.has("--append-rest") && !merges_runs) throw UsageError("merge: --append-rest goes with --runs, which comes first");
@@ -85,9 +84,9 @@ int run_merge(const Words& words) {
 int plan_merge(const CommandLine& line) {
   job::Session session;
   raise_open_files();
-  const job::PreparedMerge prepared = job::prepare_merge(line.request, session.storage());
+  const engine::fixed::MergeFilesJob job = job::prepare_merge(line.request, session.storage());
   print_out(fmt::format("Plan: merge\n  files               {}\n  merged at a time    up to {}\n", line.request.inputs.size(),
-                        prepared.job.plan.fan_in));
+                        job.plan.fan_in));
   return 0;
 }
 

@@ -62,14 +62,12 @@ Words in_gnu_words(Words words) {
   return words;
 }
 
-std::string_view command_of(ecosort::Format format) { return format == ecosort::Format::records ? "sort" : job::name_of(format); }
-
 // Reads the words of the command that sorts the format. What a profile says holds for whole sorts.
 CommandLine read_words_of_format(std::string_view command, ecosort::Format format, const Words& words) {
   using enum ecosort::Format;
   CommandLine line = format == records ? read_sort_words("sort", words, command)
                      : format == lines ? read_command_line("lines", in_gnu_words(words))
-                                       : read_table_words(command_of(format), words);
+                                       : read_table_words(job::name_of(format), words);
   line.request = job::request_of(line.document);
   if (format == lines && !line.has("--output")) line.request.place.output.clear();
   return line;
@@ -92,7 +90,7 @@ void check_member(std::string_view command, const CommandTable& table, const std
 
 void check_members(std::string_view command, const CommandLine& line) {
   const std::string_view format = job::name_of(line.request.format());
-  const CommandTable& table = command_table(command_of(line.request.format()));
+  const CommandTable& table = command_table(command_of_format(format));
   for (const std::string_view name : line.document.names()) {
     const Json& part = *line.document.find(name);
     if (!part.is_object()) check_member(command, table, std::string(name));
@@ -166,9 +164,7 @@ job::FileRange NodeWords::range() const {
   return range;
 }
 
-job::RowTerms RowWordsOptions::terms() { return {std::move(format), inputs.front(), memory_bytes, threads}; }
-
-RowWordsOptions row_words_of(std::string_view command, const CommandLine& line) {
+job::RowTerms row_terms_of(std::string_view command, const CommandLine& line) {
   Request request = line.request;
   if (const Lines* const lines = std::get_if<Lines>(&request.rows)) {
     const bool uses_chance = lines::uses_chance(lines::order_terms(*lines, false));
@@ -179,10 +175,7 @@ RowWordsOptions row_words_of(std::string_view command, const CommandLine& line) 
   if (request.place.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
   const unsigned threads = std::min(request.means.threads, planner::most_threads);
   return {.format = job::row_format_of(request),
-          .inputs = request.inputs,
-          .output = request.place.output,
-          .io = request.means.io,
-          .reports = line.reports,
+          .input = request.inputs.empty() ? "" : request.inputs.front(),
           .memory_bytes = job::row_memory_of(request.means),
           .threads = threads == 0 ? planner::read_machine().cpus : threads};
 }

@@ -2,8 +2,6 @@
 // format; or a request that says the same.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,18 +26,8 @@ struct NodeWords {
 // range. UsageError.
 [[nodiscard]] NodeWords read_node_words(std::string_view command, const Words& words);
 
-// A request of rows says this about them, and where they come from and go.
-struct RowWordsOptions {
-  std::unique_ptr<formats::RowFormat> format;
-  std::vector<std::string> inputs;
-  std::string output, io;
-  RunReports reports;
-  std::uint64_t memory_bytes = 0;
-  unsigned threads = 1;
-
-  [[nodiscard]] job::RowTerms terms();  // of the one input; once
-};
-[[nodiscard]] RowWordsOptions row_words_of(std::string_view command, const CommandLine& line);
+// Returns what a request of rows says about them. UsageError for rows that compare by chance, and where no output is named.
+[[nodiscard]] job::RowTerms row_terms_of(std::string_view command, const CommandLine& line);
 
 // Both commands take one file at a time.
 void check_one_input(std::string_view command, const std::vector<std::string>& inputs);

@@ -119,6 +119,14 @@ struct CommandTable {
   [[nodiscard]] std::string explanation() const { return (key_types == nullptr ? "" : key_types()) + std::string(ending); }
 };
 
+// A subcommand: its table, and what it does with the words after its name.
+struct CommandRow {
+  std::string_view name;
+  CommandTable (*make_table)();
+  int (*run)(const std::vector<std::string>& words) = nullptr;  // null: its words make a request
+};
+// Returns all of them, in the order of the help.
+[[nodiscard]] std::span<const CommandRow> command_rows();
 [[nodiscard]] const std::vector<CommandTable>& command_tables();
 // Returns those of `ecosort plan WHAT`, each under the name "plan WHAT".
 [[nodiscard]] const std::vector<CommandTable>& plan_tables();

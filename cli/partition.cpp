@@ -17,7 +17,6 @@
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"
-#include "cli/say.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
@@ -82,21 +81,27 @@ Json slices_json(const engine::partition::PartitionReport& report) {
   return slices;
 }
 
-// Says what the work took.
-struct Means {
+// Holds what surrounds the work, whatever the rows are.
+struct Surroundings {
+  job::Session& session;
+  const std::string& io;
+  RunReports reports;
   std::uint64_t memory_bytes = 0;
   unsigned threads = 0;
-  std::string backend;
+  job::FileRange range;
+  unsigned queue_depth = 0;
+  double started_s = 0;
 };
 
-Json report_json(const engine::partition::PartitionReport& report, const job::FileRange& range, const PartitionOptions& options,
-                 std::string_view format, const Means& means, const engine::PhaseLog& log, const ProcessUsage& usage) {
+Json report_json(const engine::partition::PartitionReport& report, const PartitionOptions& options, const Surroundings& around,
+                 const engine::PhaseLog& log) {
+  const ProcessUsage usage = process_usage(around.started_s);
   return {{"schema", "ecosort.partition/1"},
           {"command", "partition"},
-          {"format", format},
+          {"format", job::name_of(options.words.format())},
           {"source", options.spec.source},
-          {"from", range.from},
-          {"to", range.to},
+          {"from", around.range.from},
+          {"to", around.range.to},
           {"rows", report.hash.count},
           {"bytes", report.bytes},
           {"hash", report.hash.to_hex()},
@@ -112,22 +117,11 @@ Json report_json(const engine::partition::PartitionReport& report, const job::Fi
           {"io_idle_s", static_cast<double>(report.traffic.idle.count()) * 1e-9},
           {"peak_rss_bytes", usage.peak_rss_bytes},
           {"peak_counted_memory_bytes", report.peak_memory_bytes},
-          {"io_backend", means.backend},
-          {"threads", means.threads},
-          {"memory_limit_bytes", means.memory_bytes},
+          {"io_backend", around.session.backend_name()},
+          {"threads", around.threads},
+          {"memory_limit_bytes", around.memory_bytes},
           {"version", ECOSORT_VERSION}};
 }
-
-// Holds what surrounds the work, whatever the rows are.
-struct Surroundings {
-  job::Session& session;
-  const std::string& io;
-  RunReports reports;
-  Means means;
-  job::FileRange range;
-  unsigned queue_depth = 0;
-  double started_s = 0;
-};
 
 // `work(environment)` partitions.
 template <class Work>
@@ -135,7 +129,7 @@ int run_and_report(const PartitionOptions& options, const engine::partition::Par
                    const Work& work) {
   job::Session& session = around.session;
   open_queue(session, around.io, around.queue_depth, around.reports.quiet);
-  check_threads_can_start(around.means.threads + 1, "--threads");
+  check_threads_can_start(around.threads + 1, "--threads");
   WatchedRun run(around.reports);
   const engine::partition::PartitionReport report = run.watch(
       session,
@@ -146,10 +140,7 @@ int run_and_report(const PartitionOptions& options, const engine::partition::Par
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
       });
   print_notice(around.reports.quiet, report.notice);
-  Means means = around.means;
-  means.backend = session.backend_name();
-  const Json json = report_json(report, around.range, options, job::name_of(options.words.format()), means, run.log(),
-                                process_usage(around.started_s));
+  const Json json = report_json(report, options, around, run.log());
   job::remove_replaced(options.spec, terms.paths, report.slices, session.storage());
   job::publish_text(session.storage(), options.spec.report, json.text(2) + "\n");
   return 0;
@@ -173,7 +164,8 @@ int partition_records(PartitionOptions& options, double started_s) {
   const Surroundings around{.session = session,
                             .io = rows.request.means.io,
                             .reports = reports_of(rows.reports, rows.request.place.output),
-                            .means = {plan.wanted.memory_bytes, plan.wanted.threads, ""},
+                            .memory_bytes = plan.wanted.memory_bytes,
+                            .threads = plan.wanted.threads,
                             .range = {begin, begin + plan.wanted.input_records * records::size_of(rows.records())},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
                             .started_s = started_s};
@@ -183,16 +175,20 @@ int partition_records(PartitionOptions& options, double started_s) {
 }
 
 int partition_rows(PartitionOptions& options, double started_s) {
-  RowWordsOptions rows = row_words_of("partition", options.words.line);
-  check_one_input("partition", rows.inputs);
-  options.spec.directory = rows.output;
+  const CommandLine& rows = options.words.line;
+  job::RowTerms terms = row_terms_of("partition", rows);
+  check_one_input("partition", rows.request.inputs);
+  options.spec.directory = rows.request.place.output;
+  const std::uint64_t memory_bytes = terms.memory_bytes;
+  const unsigned threads = terms.threads;
   job::Session session;
-  engine::partition::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
+  engine::partition::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, std::move(terms), session.storage());
   check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.session = session,
-                            .io = rows.io,
-                            .reports = reports_of(rows.reports, rows.output),
-                            .means = {rows.memory_bytes, rows.threads, ""},
+                            .io = rows.request.means.io,
+                            .reports = reports_of(rows.reports, rows.request.place.output),
+                            .memory_bytes = memory_bytes,
+                            .threads = threads,
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
                             .started_s = started_s};
@@ -206,10 +202,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
 int run_partition(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   PartitionOptions options = parse_partition(words);
-  if (options.words.own.asks_for_help) {
-    print_out(help_text(command_table("partition")));
-    return 0;
-  }
+  if (options.words.own.asks_for_help) return print_help(command_table("partition"));
   raise_open_files();
   ignore_write_signals();
   return options.words.format() == Format::records ? partition_records(options, started_s) : partition_rows(options, started_s);

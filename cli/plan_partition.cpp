@@ -71,7 +71,7 @@ std::string plan_text_of(const Asked& asked, const job::PartitionForecast& plan)
 
 int plan_partition(const Words& words) {
   const CommandLine line = read_command_line("plan partition", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   Request rows = line.request;
   const Asked asked = asked_by(line);
   if (asked.format != "records") rows.rows = Lines{};

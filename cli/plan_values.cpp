@@ -1,6 +1,7 @@
 #include "cli/plan_values.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -24,12 +25,6 @@ class Values {
   const CommandLine& line_;
   std::vector<PlanValue> values_;
 };
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 // Says how much smaller runs are assumed to be.
 std::string assumed_packing_text(const planner::Prediction& found) {
@@ -61,7 +56,7 @@ std::vector<PlanValue> values_of(const CommandLine& line, const job::PreparedRec
   values.add("--memory", size_word(wanted.memory_bytes));
   values.add("--threads", fmt::format("{}", wanted.threads));
   values.add("--merge-threads", fmt::format("{}", wanted.threads_of_merge()));
-  values.add("--temp", joined(resolved.job.directories));
+  values.add("--temp", fmt::format("{}", fmt::join(resolved.job.directories, ", ")));
   values.add("--io", backend);
   values.add("--request-size", size_word(wanted.requests.bytes));
   values.add("--request-depth", fmt::format("{}", wanted.requests.depth));

@@ -1,6 +1,7 @@
 #include "cli/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -109,8 +110,6 @@ Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string&
 
 std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend) {
   const planner::RecordPlan& plan = resolved.job.plan;
-  std::string where;
-  for (const std::string& directory : resolved.job.directories) where += (where.empty() ? "" : ", ") + directory;
   const std::uint64_t bytes = plan.wanted.input_records * plan.wanted.format.record_size;
   std::string text = fmt::format("Plan: {}\n", planner::to_string(plan.shape));
   if (plan.shape == planner::Shape::empty) return text + "  nothing to sort; the output will be empty\n";
@@ -133,7 +132,8 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
     if (job::samples_ascend(plan, resolved.job.inputs))
       text += fmt::format("  order               samples of the input are in order: if all of it is, {} are not written\n",
                           format_bytes(plan.run_bytes));
-    text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
+    text +=
+        fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), fmt::join(resolved.job.directories, ", "));
     for (const job::SpaceNeed& need : resolved.space)
       text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
                           need.where(), format_bytes(need.free_bytes));

@@ -122,10 +122,7 @@ CommandLine read_typed(std::string_view command, const Words& words) {
 }
 
 int print_request(const Words& words) {
-  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {
-    print_out(help_text(command_table("request")));
-    return 0;
-  }
+  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) return print_help(command_table("request"));
   const auto command = std::ranges::find(commands, words.empty() ? "" : std::string_view(words.front()), &Command::name);
   if (command == commands.end()) {
     const std::string_view synopsis = command_table("request").synopsis;

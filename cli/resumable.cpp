@@ -23,7 +23,7 @@ demsort_inplace::prepare::PreparedRecordsJob prepare_job(const CommandLine& line
 // Before it begins: where the records are after an interruption, and what will not be as it was asked for.
 void tell_place(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared, bool quiet) {
   if (request.place.kind == PlaceKind::in_place)
-    return print_notice(quiet, demsort_inplace::give_back_beyond_end(*prepared.inputs.front().file));
+    return print_notice(quiet, demsort_inplace::give_back_beyond_end(prepared.first_input()));
   tell_job_place(prepared.file, quiet);
   if (prepared.wanted.assumed_ratio > 0 && prepared.choice.best->layout.assumed_ratio == 0)
     print_notice(quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");

@@ -23,7 +23,7 @@ void tell_place(const demsort_inplace::prepare::PreparedRowsJob& prepared, bool 
   if (!prepared.header.is_in_place()) return tell_job_place(prepared.file, quiet);
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
                                   demsort_inplace::JobPaths(prepared.file).directory, prepared.file));
-  print_notice(quiet, demsort_inplace::give_back_beyond_end(*prepared.job.inputs.front().file));
+  print_notice(quiet, demsort_inplace::give_back_beyond_end(prepared.first_input()));
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // `ecosort resume`: continues with an interrupted job of any kind, reports how far it is, or abandons it.
-#include "demsort_inplace/prepare/resume.h"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,10 +140,7 @@ demsort_inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
 // A job of fixed records.
 int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::JobStatus status, job::Session& session,
                    double started_s, bool abandons) {
-  const std::string& file = run.file;
-  const demsort_inplace::prepare::ResumeMeans means{.memory_bytes = line.request.means.memory_bytes,
-                                                    .threads = line.request.means.threads};
-  const planner::RecordPlan plan = demsort_inplace::prepare::plan_resumed(status.contents->header, means);
+  const planner::RecordPlan plan = demsort_inplace::prepare::plan_resumed(status.contents->header, line.request.means);
   check_threads_can_start(plan.wanted.threads + 1, "--threads");
   if (line.has("--trust-drive") && status.records_merged() > 0)
     print_notice(run.reports.quiet,
@@ -153,7 +148,8 @@ int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::
   return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = line.has("--trust-drive");
     environment.only_completes = !line.has("--abandon");
-    return result_of(demsort_inplace::prepare::run_resumed(file, std::move(status), plan, abandons, environment));
+    return result_of(abandons ? demsort_inplace::abandon(run.file, std::move(status), plan, environment)
+                              : demsort_inplace::resume(run.file, std::move(status), plan, environment));
   });
 }
 
@@ -162,7 +158,7 @@ int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::
 int run_resume(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   const CommandLine line = read_command_line("resume", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   if (line.request.inputs.size() != 1) throw UsageError("resume: name one file");
   if (line.has("--status") && line.has("--abandon")) throw UsageError("resume: give either --status or --abandon");
   ignore_write_signals();

@@ -10,12 +10,12 @@
 #include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/compression_options.h"
-#include "cli/end_at_once.h"
 #include "cli/jobs.h"
 #include "cli/report_files.h"
 #include "cli/rows_report.h"
 #include "cli/say.h"
 #include "cli/sorts.h"
+#include "cli/telling_phase.h"
 #include "formats/lines/key_words.h"
 #include "job/first_row.h"
 #include "job/format_names.h"
@@ -54,7 +54,7 @@ void check_in_place(const CommandLine& line) {
     throw UsageError("--inplace: runs reuse the file's own space, uncompressed; leave out what compresses them");
 }
 
-// Sorts, watched; ends the program where the queue breaks (end_at_once.h). Throws what sort_lines() does, with what to do about a
+// Sorts, watched; ends the program where the queue breaks (end_at_once()). Throws what sort_lines() does, with what to do about a
 // drive that is full.
 engine::rows::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, engine::rows::LinesJob& job, job::Session& session) {
   const auto sort = [&](const engine::Environment& environment) {

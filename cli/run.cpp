@@ -13,7 +13,6 @@
 #include "base/system_file.h"
 #include "base/text_json.h"
 #include "cli/commands.h"
-#include "cli/say.h"
 #include "cli/sorts.h"
 #include "job/shuffle_request.h"
 #include "library/jobs.h"
@@ -102,7 +101,7 @@ Words take_request(CommandLine& line) {
 int run_request(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   const CommandLine line = read_words("run", words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   begin(line);
   return sort(line, started_s);
 }
@@ -110,17 +109,14 @@ int run_request(const Words& words) {
 int run_typed(std::string_view command, const Words& words) {
   const double started_s = engine::monotonic_seconds();
   const CommandLine line = read_typed(command, words);
-  if (line.asks_for_help()) return print_help(line);
+  if (line.asks_for_help()) return print_help(*line.table);
   begin(line);
   return sort(line, started_s);
 }
 
 int run_plan(const Words& words) {
   const std::string_view what = words.empty() ? "" : std::string_view(words.front());
-  if (what == "--help" || what == "-h") {
-    print_out(help_text(command_table("plan")));
-    return 0;
-  }
+  if (what == "--help" || what == "-h") return print_help(command_table("plan"));
   const std::vector<OperandRow>& known = command_table("plan").operands;
   if (std::ranges::find(known, what, &OperandRow::name) == known.end())
     throw UsageError(
@@ -131,7 +127,7 @@ int run_plan(const Words& words) {
   const Words rest(words.begin() + 1, words.end());
   if (what == "partition") return plan_partition(rest);
   CommandLine line = what == "run" ? read_words(command, rest) : read_typed(command, rest);
-  return line.asks_for_help() ? print_help(line) : plan(std::move(line));
+  return line.asks_for_help() ? print_help(*line.table) : plan(std::move(line));
 }
 
 }  // namespace ecosort::cli

@@ -11,10 +11,10 @@
 #include "base/errors.h"
 #include "base/full_drive.h"
 #include "base/user.h"
-#include "cli/end_at_once.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/say.h"
+#include "cli/telling_phase.h"
 #include "demsort_inplace/prepare/ground.h"
 
 namespace ecosort::cli {

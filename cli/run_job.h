@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/watched_run.h"
-#include "demsort_inplace/prepare/resume.h"
+#include "demsort_inplace/prepare/records.h"
 #include "job/session.h"
 
 namespace ecosort::cli {

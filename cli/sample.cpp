@@ -7,13 +7,13 @@
 #include "base/errors.h"
 #include "base/threads.h"
 #include "cli/commands.h"
-#include "cli/end_at_once.h"
 #include "cli/node_words.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
 #include "job/places.h"
@@ -62,7 +62,8 @@ void write_rows(const std::string& output, const job::SplitterFile& rows) {
   job::publish_text(session.storage(), output, to_text(rows));
 }
 
-job::SplitterFile sample_records(const SampleOptions& options, const CommandLine& rows) {
+job::SplitterFile sample_records(const SampleOptions& options) {
+  const CommandLine& rows = options.words.line;
   job::Session session;
   job::SampleSpec spec = options.spec;
   spec.output = rows.request.place.output;
@@ -93,28 +94,15 @@ void check_samples(const std::vector<std::string>& samples, const std::string& o
   for (const std::string& sample : samples) job::check_is_kept(sample, output, "a sample");
 }
 
-int run_of_records(const SampleOptions& options) {
+job::SplitterFile sample_rows(const SampleOptions& options, job::RowTerms terms) {
   const CommandLine& rows = options.words.line;
-  ignore_write_signals();
-  if (options.merges) {
-    check_samples(rows.request.inputs, rows.request.place.output);
-    const job::SplitterFile all = job::merge_samples_of_records(rows.request);
-    write_rows(rows.request.place.output, {all.header, job::quantiles(all.rows, options.parts)});
-    return 0;
-  }
-  check_one_input("sample", rows.request.inputs);
-  write_rows(rows.request.place.output, sample_records(options, rows));
-  return 0;
-}
-
-job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& rows) {
   job::Session session;
   job::SampleSpec spec = options.spec;
-  spec.output = rows.output;
-  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), session.storage());
-  check_report_files({"", rows.reports.events, ""}, rows.inputs, rows.output);
+  spec.output = rows.request.place.output;
+  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, std::move(terms), session.storage());
+  check_report_files({"", rows.reports.events, ""}, rows.request.inputs, spec.output);
   session.open_queue("pool", 1);  // it is asked for nothing but to wake up
-  WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.output});
+  WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
   engine::partition::Sample sample = run.watch(
       session,
       [&](const engine::Environment& on) { return engine::partition::sample_rows(prepared.job, on.progress, on.interrupted); },
@@ -126,17 +114,21 @@ job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& row
   return file;
 }
 
-int run_of_rows(const SampleOptions& options) {
-  RowWordsOptions rows = row_words_of("sample", options.words.line);
+int sample(const SampleOptions& options) {
+  const Request& request = options.words.line.request;
+  const bool are_records = request.format() == Format::records;
+  job::RowTerms terms;
+  if (!are_records) terms = row_terms_of("sample", options.words.line);
   ignore_write_signals();
-  if (options.merges) {
-    check_samples(rows.inputs, rows.output);
-    const job::SplitterFile all = job::merge_samples_of_rows(*rows.format, rows.inputs);
-    write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
+  if (!options.merges) {
+    check_one_input("sample", request.inputs);
+    write_rows(request.place.output, are_records ? sample_records(options) : sample_rows(options, std::move(terms)));
     return 0;
   }
-  check_one_input("sample", rows.inputs);
-  write_rows(rows.output, sample_rows(options, rows));
+  check_samples(request.inputs, request.place.output);
+  const job::SplitterFile all =
+      are_records ? job::merge_samples_of_records(request) : job::merge_samples_of_rows(*terms.format, request.inputs);
+  write_rows(request.place.output, {all.header, job::quantiles(all.rows, options.parts)});
   return 0;
 }
 
@@ -144,11 +136,8 @@ int run_of_rows(const SampleOptions& options) {
 
 int run_sample(const Words& words) {
   const SampleOptions options = parse_sample(words);
-  if (options.words.own.asks_for_help) {
-    print_out(help_text(command_table("sample")));
-    return 0;
-  }
-  return options.words.format() == Format::records ? run_of_records(options) : run_of_rows(options);
+  if (options.words.own.asks_for_help) return print_help(command_table("sample"));
+  return sample(options);
 }
 
 }  // namespace ecosort::cli

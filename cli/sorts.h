@@ -36,7 +36,7 @@ inline constexpr std::string_view typed_schema = "ecosort.typed/1";  // of what 
 // Sorts records: to an output, also one that can be resumed.
 int sort_records(const CommandLine& line, double started_s);
 int merge_sorted_records(const CommandLine& line, double started_s);
-int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s);
+int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job::Session& session, double started_s);
 // The runs that jobs left, into one output.
 int merge_runs(const CommandLine& line, double started_s);
 // Sorts records in the space of their file.

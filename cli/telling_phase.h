@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "base/errors.h"
 #include "cli/advice.h"
-#include "cli/end_at_once.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
+
+// Says what broke the queue, and in which phase, and ends the process: returning would destroy what the system may still write
+// to.
+[[noreturn]] void end_at_once(const engine::Progress& progress, const io::QueueBroken& broken, std::string_view way_on = "");
 
 // Returns what `work()` returns. Ends the program where the queue breaks.
 template <typename Work>

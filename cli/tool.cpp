@@ -16,10 +16,10 @@
 #include "base/errors.h"
 #include "base/text_json.h"
 #include "base/trusted_place.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/request_words.h"
-#include "cli/say.h"
 
 namespace ecosort::cli {
 
@@ -100,10 +100,7 @@ int run_remote(const Words& words) { return become("ecosort-remote", words); }
 
 int run_parquet(const Words& words) {
   RequestWords line = read_request_words(command_table("parquet"), words, posix_rules_of_environment());
-  if (line.given.asks_for_help) {
-    print_out(help_text(*line.table));
-    return 0;
-  }
+  if (line.given.asks_for_help) return print_help(*line.table);
   if (!line.given.has("--by")) throw UsageError("parquet: no key; name a column with --by COLUMN[:desc]");
   if (line.given.operands.empty()) throw UsageError("parquet: no input; name a Parquet file");
   if (!line.given.has("--output") || line.given.word("--output") == "-")

@@ -12,7 +12,7 @@ namespace ecosort::demsort_inplace {
 
 JobBench::JobBench(const std::string& path, const JobHeader& job_header, const engine::BenchSize& size,
                    const JobContext& environment)
-    : Bench({environment.storage, environment.queue, environment.progress, environment.log, environment.interrupted}, size),
+    : Bench(environment.for_engine(), size),
       paths(path),
       header(job_header),
       storage(environment.storage),

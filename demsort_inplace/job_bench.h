@@ -26,6 +26,9 @@ struct JobContext {
   const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
   bool trusts_drive = false;            // what is there of an output is not read again (recheck.h)
   bool only_completes = false;          // no one asks now to give the job up: what was begun is brought to its end
+
+  // Returns what the engine works in.
+  [[nodiscard]] engine::Environment for_engine() const { return {storage, queue, progress, log, interrupted}; }
 };
 
 // Coordinator only. Members are declared in the order in which they may be used.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -146,14 +147,16 @@ void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::Nam
   }
 }
 
-JobStatus look_once(const JobPaths& paths, io::NamedStorage& storage, io::Queue& queue) {
-  JobStatus status;
+// Reads what is there. `goes_on`: the caller works on the job then, and has locked its directory.
+JobStatus read_job(JobStatus status, const JobPaths& paths, io::NamedStorage& storage, io::Queue& queue, bool goes_on) {
   const Names names = look(storage, paths);
   if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;
   if (!names.has_job || status.kind == JobStatus::Kind::removed) return status;
   if (names.has_journal) {
-    status.journal = storage.open_input(paths.journal, io::Caching::direct_if_possible);
-    status.contents = read_journal(*status.journal, queue, false);
+    status.journal = goes_on ? storage.open_named(paths.journal, io::Role::journal, io::Caching::direct_if_possible)
+                             : storage.open_input(paths.journal, io::Caching::direct_if_possible);
+    if (goes_on) lock_journal(*status.journal, paths);
+    status.contents = read_journal(*status.journal, queue, goes_on);
   }
   judge(status, names, paths, storage);
   return status;
@@ -172,15 +175,7 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   JobStatus status;
   status.directory = lock_directory(storage, paths);
   check_trust_everywhere(storage, paths, status.directory.get(), trust);
-  const Names names = look(storage, paths);
-  if (names.has_trace && names.is_empty) status.kind = JobStatus::Kind::removed;
-  if (!names.has_job || status.kind == JobStatus::Kind::removed) return status;
-  if (names.has_journal) {
-    status.journal = storage.open_named(paths.journal, io::Role::journal, io::Caching::direct_if_possible);
-    lock_journal(*status.journal, paths);
-    status.contents = read_journal(*status.journal, queue, true);
-  }
-  judge(status, names, paths, storage);
+  status = read_job(std::move(status), paths, storage, queue, true);
   if (status.has_other_file)
     throw JobRefused(
         fmt::format("'{}' exists beside the job that holds its contents; move it away, then run: ecosort resume {}", path, path));
@@ -196,14 +191,14 @@ JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Qu
   const bool is_busy = directory && is_locked_by_another(*directory);
   for (int i = 1; is_busy && i < attempts; ++i) {
     try {
-      JobStatus status = look_once(paths, storage, queue);
+      JobStatus status = read_job({}, paths, storage, queue, false);
       status.is_busy = true;
       return status;
     } catch (const Error&) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
-  JobStatus status = look_once(paths, storage, queue);
+  JobStatus status = read_job({}, paths, storage, queue, false);
   status.is_busy = is_busy;
   return status;
 }

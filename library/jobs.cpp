@@ -9,7 +9,6 @@
 #include "base/errors.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/records.h"
-#include "demsort_inplace/prepare/resume.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
@@ -17,10 +16,6 @@
 
 namespace ecosort::library {
 namespace {
-
-void refuse_if(bool is_given, const char* line) {
-  if (is_given) throw UsageError(line);
-}
 
 bool names_stream(const Request& request) { return std::ranges::find(request.inputs, "-") != request.inputs.end(); }
 
@@ -52,13 +47,9 @@ void check_job(const Request& request) {
               "lines in place have no header: sort them into another file");
 }
 
-Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
-  io::Backend backend = io::make_queue(io::parse_backend(request.means.io), demsort_inplace::prepare::job_queue_depth);
+Report run_on_queue(Work work, const std::string& io, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
+  io::Backend backend = io::make_queue(io::parse_backend(io), demsort_inplace::prepare::job_queue_depth);
   return run(std::move(work), std::move(backend), std::move(storage), attendance);
-}
-
-demsort_inplace::prepare::PreparedRecordsJob prepare_records(const Request& request, io::PosixStorage& storage) {
-  return demsort_inplace::prepare::prepare_records(request, 0, storage);
 }
 
 void check_space(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
@@ -66,13 +57,6 @@ void check_space(const Request& request, const demsort_inplace::prepare::Prepare
 }
 void check_space(const Request& /*request*/, const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   demsort_inplace::prepare::require_space(prepared);
-}
-
-const io::File& first_input(const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
-  return *prepared.inputs.front().file;
-}
-const io::File& first_input(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
-  return *prepared.job.inputs.front().file;
 }
 
 Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRecordsJob prepared,
@@ -92,13 +76,13 @@ std::optional<Report> sort_as_job(const Request& request, const Attendance& atte
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (prepared->is_empty()) return is_in_place ? std::make_optional<Report>() : std::nullopt;
   check_space(request, *prepared);
-  const std::string notice = is_in_place ? demsort_inplace::give_back_beyond_end(first_input(*prepared)) : "";
+  const std::string notice = is_in_place ? demsort_inplace::give_back_beyond_end(prepared->first_input()) : "";
   const auto work = [request, prepared, notice](const demsort_inplace::JobContext& on) {
     Report report = sort_prepared(request, std::move(*prepared), on);
     if (!notice.empty()) report.notices.push_back(notice);
     return report;
   };
-  return run_on_queue(work, request, std::move(storage), attendance);
+  return run_on_queue(work, request.means.io, std::move(storage), attendance);
 }
 
 // A job that is there, on the queue on which it was looked at.
@@ -116,9 +100,9 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
   demsort_inplace::check_place(*status.journal, header, file);
   const bool gives_up = abandons || status.is_abandoned();
   if (!header.lines) {
-    const planner::RecordPlan plan =
-        demsort_inplace::prepare::plan_resumed(header, {.memory_bytes = means.memory_bytes, .threads = means.threads});
-    return report_of(demsort_inplace::prepare::run_resumed(file, std::move(status), plan, gives_up, on));
+    const planner::RecordPlan plan = demsort_inplace::prepare::plan_resumed(header, means);
+    return report_of(gives_up ? demsort_inplace::abandon(file, std::move(status), plan, on)
+                              : demsort_inplace::resume(file, std::move(status), plan, on));
   }
   const auto name = std::ranges::find(job::format_names, header.lines->command);
   const auto format = static_cast<Format>(name - job::format_names.begin());
@@ -133,12 +117,11 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 
 Report continue_job(const std::string& file, const Means& means, bool abandons, const Attendance& attendance) {
   auto storage = std::make_unique<io::PosixStorage>();
-  io::Backend backend = io::make_queue(io::parse_backend(means.io), demsort_inplace::prepare::job_queue_depth);
   io::PosixStorage& place = *storage;
   const auto work = [file, means, abandons, &place](const demsort_inplace::JobContext& on) {
     return continue_job(file, means, abandons, on, place);
   };
-  return run(work, std::move(backend), std::move(storage), attendance);
+  return run_on_queue(work, means.io, std::move(storage), attendance);
 }
 
 }  // namespace
@@ -150,8 +133,10 @@ void check_request(const Request& request) {
 
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
   check_job(request);
-  if (request.format() == Format::records) return sort_as_job(request, attendance, prepare_records);
-  return sort_as_job(request, attendance, demsort_inplace::prepare::prepare_rows);
+  if (request.format() != Format::records) return sort_as_job(request, attendance, demsort_inplace::prepare::prepare_rows);
+  return sort_as_job(request, attendance, [](const Request& of_records, io::PosixStorage& storage) {
+    return demsort_inplace::prepare::prepare_records(of_records, 0, storage);
+  });
 }
 
 }  // namespace ecosort::library

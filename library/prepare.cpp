@@ -21,7 +21,7 @@ Prepared prepare_sort_of_records(const Request& request, io::PosixStorage& stora
   const auto prepared = std::make_shared<job::PreparedRecords>(job::prepare_records(request, storage));
   return {.work =
               [prepared](const demsort_inplace::JobContext& on) {
-                Report report = report_of(engine::fixed::sort(prepared->job, sort_environment(on)));
+                Report report = report_of(engine::fixed::sort(prepared->job, on.for_engine()));
                 report.notices.insert(report.notices.begin(), prepared->notices.begin(), prepared->notices.end());
                 return report;
               },
@@ -32,7 +32,7 @@ Prepared prepare_sort_of_rows(const Request& request, io::PosixStorage& storage)
   const auto prepared = std::make_shared<job::PreparedLines>(prepare_rows(request, storage));
   return {.work =
               [prepared, format = request.format()](const demsort_inplace::JobContext& on) {
-                return report_of(engine::rows::sort_lines(prepared->job, sort_environment(on)), format);
+                return report_of(engine::rows::sort_lines(prepared->job, on.for_engine()), format);
               },
           .open_queue = [prepared, io = request.means.io] { return job::make_row_queue(io, *prepared); }};
 }

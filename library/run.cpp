@@ -86,10 +86,6 @@ Report run(Work work, io::Backend backend, std::unique_ptr<io::PosixStorage> sto
   }
 }
 
-engine::Environment sort_environment(const demsort_inplace::JobContext& on) {
-  return {on.storage, on.queue, on.progress, on.log, on.interrupted};
-}
-
 Report report_of(const engine::fixed::SortReport& done) {
   Report report = taken_from(done);
   report.runs = done.plan.merge.stored_runs;

@@ -26,9 +26,6 @@ using Work = std::function<Report(const demsort_inplace::JobContext& on)>;
 // Throws what `work` throws, and IoError where the queue breaks.
 [[nodiscard]] Report run(Work work, io::Backend backend, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance);
 
-// Returns where a sort of one go works.
-[[nodiscard]] engine::Environment sort_environment(const demsort_inplace::JobContext& on);
-
 [[nodiscard]] Report report_of(const engine::fixed::SortReport& done);
 // Lines on top count as records of `format` lines; a header of CSV is no row.
 [[nodiscard]] Report report_of(const engine::rows::LinesReport& done, Format format);

@@ -51,10 +51,6 @@ Ends connect() {
   return {Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
-void refuse_if(bool is_given, const char* line) {
-  if (is_given) throw UsageError(line);
-}
-
 // Makes a request from stream to stream of this one.
 Request piped(Request request) {
   refuse_if(!request.inputs.empty() || !request.place.output.empty(),

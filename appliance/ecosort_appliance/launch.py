@@ -13,7 +13,7 @@ from pathlib import Path
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.program import begin_command, gently, resume_command
+from ecosort_appliance.program import ecosort_program, gently
 from ecosort_appliance.tasks import Task
 from ecosort_appliance.users import environment_of, popen_user
 
@@ -72,8 +72,9 @@ def _python_path() -> dict[str, str]:
 
 def next_attempt(job: Job, task: Task, directory: JobDirectory, goes_on: bool) -> Attempt:
     """Begins the next attempt of a job that is marked as running; it continues with what an earlier one left, or begins."""
-    stats = directory.path / f"stats-{job.attempt}.json"
+    reports = ["--progress=json", f"--stats={directory.path / f'stats-{job.attempt}.json'}"]
     if goes_on:
         assert job.output
-        return Attempt(job, resume_command(job, job.output, stats), None, directory)
-    return Attempt(job, begin_command(stats, task.options), task.request(), directory)
+        abandon = ["--abandon"] if job.wish == "abandon" else []
+        return Attempt(job, [ecosort_program(), "resume", *reports, *abandon, job.output], None, directory)
+    return Attempt(job, [ecosort_program(), "run", *reports, *task.options, "-"], task.request(), directory)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort_appliance.jobs import CANCELLED, DONE, FAILED, PAUSED, QUEUED, Job
-from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.space import shortage_told
 
 MOST_ATTEMPTS = 100
@@ -51,10 +50,6 @@ def identity_of(path: str) -> list[int] | None:
     except OSError:
         return None
     return [status.st_ino, status.st_mtime_ns, status.st_size]
-
-
-def what_was_left(job: Job, output: str, end: Mapping[str, Any] | None, stats: Mapping[str, Any] | None) -> Left:
-    return Left(end, stats, os.path.lexists(job_directory_of(output)), identity_of(output))
 
 
 def outcome(job: Job, left: Left) -> Outcome:

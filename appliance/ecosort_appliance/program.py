@@ -1,4 +1,4 @@
-"""The program `ecosort`: what it says to a question, and the command lines of a job's attempts."""
+"""The program `ecosort`: what it says to a question, and how gently it runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import shutil
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 from ecosort.errors import ProgramNotFound
 from ecosort.program import find_program
@@ -30,21 +29,6 @@ def ecosort_program() -> str:
 def job_directory_of(output: str) -> str:
     """Returns where the program keeps runs and journal of an interrupted job."""
     return output + ".ecosort"
-
-
-def resume_command(job: Job, output: str, stats: Path) -> list[str]:
-    """Continues with what an earlier attempt left, or gives it up. `output` is the real path."""
-    abandon = ["--abandon"] if job.wish == "abandon" else []
-    return [ecosort_program(), "resume", *_reports(stats), *abandon, output]
-
-
-def begin_command(stats: Path, options: Sequence[str]) -> list[str]:
-    """Does what the request on standard input says."""
-    return [ecosort_program(), "run", *_reports(stats), *options, "-"]
-
-
-def _reports(stats: Path) -> list[str]:
-    return ["--progress=json", f"--stats={stats}"]
 
 
 def asked(job: Job, words: Sequence[str], text: str = "") -> subprocess.CompletedProcess[bytes] | None:

@@ -26,7 +26,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
 from ecosort_appliance.ledger import EnergySource, Ledger
-from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, results_of, what_was_left
+from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, Left, identity_of, outcome, results_of
 from ecosort_appliance.places import drive_of, real_path
 from ecosort_appliance.processes import LOCK_NAME, is_alive, signal_job, try_lock
 from ecosort_appliance.program import job_directory_of
@@ -147,7 +147,8 @@ class Scheduler:
         self._count_energy()
         job = jobs.get(self._connection, job.id)  # with what was requested meanwhile
         assert job.output is not None
-        left = what_was_left(job, job.output, directory.exit_of(job.attempt), directory.stats_of(job.attempt))
+        has_job_directory = os.path.lexists(job_directory_of(job.output))
+        left = Left(directory.exit_of(job.attempt), directory.stats_of(job.attempt), has_job_directory, identity_of(job.output))
         then = outcome(job, left)
         has_ended = then.state in jobs.ENDED
         results = results_of(left) if then.state == jobs.DONE else {}

@@ -42,12 +42,9 @@ constexpr std::string_view format_words =
     "may follow. Or `request`: the operand is a request in JSON that says the same, as `ecosort request` prints it";
 
 std::vector<OperandRow> codes() {
-  return {{"0", "done"},
-          {"1", "the output would differ from what was read"},
-          {"2", "wrong usage, bad input, or too little memory or space"},
-          {"3", "an I/O error, also an input that changed while it was read"},
-          {"4", "an internal error"},
-          {"128+N", "ended by signal N"}};
+  return exit_codes({{"1", "the output would differ from what was read"},
+                     {"2", "wrong usage, bad input, or too little memory or space"},
+                     {"3", "an I/O error, also an input that changed while it was read"}});
 }
 
 std::vector<ConflictRow> sample_conflicts() {

@@ -48,12 +48,9 @@ CommandTable parquet_table() {
           .options = parquet_options(),
           .operands = {{"INPUT", "a Parquet file, a directory of such files, or an address: s3://, http://, https://"}},
           .ending = "",
-          .exit_status = {{"0", "done"},
-                          {"1", "the written rows failed their verification"},
-                          {"2", "wrong usage, bad input, or a sort that cannot work"},
-                          {"3", "an I/O error"},
-                          {"4", "an internal error"},
-                          {"128+N", "ended by signal N"}}};
+          .exit_status = exit_codes({{"1", "the written rows failed their verification"},
+                                     {"2", "wrong usage, bad input, or a sort that cannot work"},
+                                     {"3", "an I/O error"}})};
 }
 
 }  // namespace ecosort::cli

@@ -42,13 +42,11 @@ std::string key_types() {
 }
 
 std::vector<OperandRow> sort_codes() {
-  return {
-      {"0", "done"},
-      {"1", "the written records failed their verification"},
-      {"2", "wrong usage, bad input, or a plan that cannot work"},
-      {"3", "an I/O error, also an input that changed while it was read; after inplace and sort --resumable, resume continues"},
-      {"4", "an internal error"},
-      {"128+N", "ended by signal N"}};
+  return exit_codes(
+      {{"1", "the written records failed their verification"},
+       {"2", "wrong usage, bad input, or a plan that cannot work"},
+       {"3",
+        "an I/O error, also an input that changed while it was read; after inplace and sort --resumable, resume continues"}});
 }
 
 std::vector<OperandRow> resume_codes() {
@@ -93,6 +91,13 @@ std::vector<ConflictRow> merge_conflicts() {
 }
 
 }  // namespace
+
+std::vector<OperandRow> exit_codes(std::vector<OperandRow> own) {
+  own.insert(own.begin(), {"0", "done"});
+  own.push_back({"4", "an internal error"});
+  own.push_back({"128+N", "ended by signal N"});
+  return own;
+}
 
 ConflictRow goal_conflict() { return {"--goal", "--resumable", energy_goes_without_resumable, "energy"}; }
 

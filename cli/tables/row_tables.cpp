@@ -156,12 +156,9 @@ std::vector<ConflictRow> table_conflicts() {
 std::vector<FixedMember> decoding() { return {{"compression.decompress", true}, {"compression.output", "auto"}}; }
 
 std::vector<OperandRow> table_codes() {
-  return {{"0", "done"},
-          {"1", "--check found a row out of order, or the written rows failed their verification"},
-          {"2", "wrong usage, bad input, or a plan that cannot work"},
-          {"3", "an I/O error, also an input that changed while it was read"},
-          {"4", "an internal error"},
-          {"128+N", "ended by signal N"}};
+  return exit_codes({{"1", "--check found a row out of order, or the written rows failed their verification"},
+                     {"2", "wrong usage, bad input, or a plan that cannot work"},
+                     {"3", "an I/O error, also an input that changed while it was read"}});
 }
 
 std::vector<OptionRow> csv_options() {

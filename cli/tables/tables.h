@@ -44,6 +44,9 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows);
 [[nodiscard]] std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output);
 
+// Adds to codes of its own those that every sort has.
+[[nodiscard]] std::vector<OperandRow> exit_codes(std::vector<OperandRow> own);
+
 // Every sort that can be resumed.
 constexpr std::string_view temp_conflict =
     "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there";

@@ -54,7 +54,7 @@ JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, s
 void choose_layout(PreparedRowsJob& prepared, io::PosixStorage& storage) {
   const std::string directory = JobPaths(prepared.file).parent;
   const auto choose = [&](std::uint64_t wanted_bytes) {
-    const std::uint64_t beyond = bytes_beyond_end(*prepared.job.inputs.front().file);
+    const std::uint64_t beyond = bytes_beyond_end(prepared.first_input());
     prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes - std::min(wanted_bytes, beyond)) + beyond;
     prepared.choice = choose_lines_in_place(prepared.header, prepared.job.plan, prepared.free_bytes, held_bytes(directory));
   };
@@ -95,7 +95,7 @@ void require_space_in_place(const PreparedRowsJob& prepared) {
   }
   const LinesInPlace& plan = *prepared.choice.best;
   const std::uint64_t in_runs = plan.header.lines->total_bytes;
-  check_quota(*prepared.job.inputs.front().file, prepared.file, plan.need_bytes(), in_runs);
+  check_quota(prepared.first_input(), prepared.file, plan.need_bytes(), in_runs);
   check_file_size_limit(std::max(prepared.input_bytes + 1, plan.extra_bytes()));
 }
 

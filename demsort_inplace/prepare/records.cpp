@@ -10,10 +10,8 @@
 #include "base/size_text.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/job_directory.h"
-#include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
-#include "demsort_inplace/records_job.h"
 #include "io/direct_io.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
@@ -66,7 +64,7 @@ void open_beside(const Request& request, PreparedRecordsJob& prepared, io::Posix
 void choose_layout(const Request& request, PreparedRecordsJob& prepared, io::PosixStorage& storage) {
   const auto free_bytes = [&](std::uint64_t wanted_bytes) {
     if (prepared.is_assumed) return no_space_limit;
-    const std::uint64_t beyond = is_in_place(request) ? bytes_beyond_end(*prepared.inputs.front().file) : 0;
+    const std::uint64_t beyond = is_in_place(request) ? bytes_beyond_end(prepared.first_input()) : 0;
     return storage.settled_free_bytes(JobPaths(prepared.file).parent, wanted_bytes - std::min(wanted_bytes, beyond)) + beyond;
   };
   const auto choose = [&](std::uint64_t wanted_bytes) {
@@ -146,7 +144,7 @@ const SpacePlan& require_space(const Request& request, const PreparedRecordsJob&
   if (!choice.best && is_in_place(request)) refuse_space_in_place(request, prepared);
   if (!choice.best) refuse_space(JobPaths(prepared.file).parent, choice.least->need_bytes(), prepared.free_bytes);
   if (is_in_place(request) && !prepared.is_assumed)
-    check_quota(*prepared.inputs.front().file, prepared.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
+    check_quota(prepared.first_input(), prepared.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
   return *choice.best;
 }
 
@@ -164,6 +162,13 @@ engine::fixed::SortReport run_prepared(const Request& request, PreparedRecordsJo
     header.compression = {prepared.wanted.compression.is_auto, plan.engine.packing.wanted.terms};
   }
   return start(prepared.file, std::move(prepared.inputs), header, plan.engine, environment);
+}
+
+planner::RecordPlan plan_resumed(const JobHeader& header, const Means& means) {
+  check_limits(header.layout, header.is_in_place());
+  const unsigned asked = means.threads != 0 ? means.threads : header.threads;
+  return engine_plan(header, means.memory_bytes != 0 ? means.memory_bytes : header.memory_bytes,
+                     asked != 0 ? asked : planner::read_machine().cpus);
 }
 
 }  // namespace ecosort::demsort_inplace::prepare

@@ -38,6 +38,7 @@ struct PreparedRowsJob {
   LinesInPlaceChoice choice{};   // in place
 
   [[nodiscard]] bool is_empty() const noexcept { return input_bytes == 0; }
+  [[nodiscard]] const io::File& first_input() const { return *job.inputs.front().file; }
   [[nodiscard]] bool fits() const noexcept {
     return header.is_in_place() ? choice.best.has_value() : space.need_bytes() <= free_bytes;
   }

@@ -5,3 +5,11 @@
 #pragma once
 
 #include "ecosort/errors.hpp"
+
+namespace ecosort {
+
+inline void refuse_if(bool is_given, const char* line) {
+  if (is_given) throw UsageError(line);
+}
+
+}  // namespace ecosort

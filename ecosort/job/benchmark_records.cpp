@@ -1,15 +1,14 @@
 #include "job/benchmark_records.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "base/memory.h"
 #include "codec/contents.h"
+#include "io/read_at.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort::job {
@@ -40,23 +39,12 @@ std::array<std::uint64_t, 3> places(std::uint64_t records) {
   return {0, last / 2, last};
 }
 
-// Returns what the file has from there on; it takes more than `size` bytes of memory, and is nothing where it cannot be read.
-std::span<const std::byte> stretch(const io::File& file, std::uint64_t offset, std::uint64_t size, const Buffer& buffer) {
-  const std::uint64_t from = round_down(offset, file.alignment()), to = round_up(offset + size, file.alignment());
-  ssize_t got = -1;
-  do got = ::pread(file.fd(), buffer.data(), to - from, static_cast<off_t>(from));
-  while (got < 0 && errno == EINTR);
-  if (got < 0) return {};  // the sort will read it, and report it
-  const std::span<const std::byte> read(buffer.data(),
-                                        std::min<std::uint64_t>(static_cast<std::uint64_t>(got), offset + size - from));
-  return read.subspan(std::min<std::uint64_t>(offset - from, read.size()));
-}
-
 }  // namespace
 
 UnlikelyRecords::UnlikelyRecords(const std::string& input)
     : UsageError(fmt::format("'{}' does not look like records of the Sort Benchmark", input)), name(input) {}
 
+// The sort reports a file that cannot be read.
 void require_benchmark_records(const io::File& file) {
   const std::uint64_t bytes = file.facts().bytes_to_read(), records = bytes / gensort_record_bytes;
   if (bytes == 0) return;
@@ -64,12 +52,12 @@ void require_benchmark_records(const io::File& file) {
   const Buffer buffer = memory.allocate(memory.limit_bytes(), "first look", Pages::small);
   const std::uint64_t size = std::min(std::max<std::uint64_t>(records, 1), looked_at_once) * gensort_record_bytes;
   if (records == 0) {
-    const auto all = stretch(file, file.facts().start_offset, bytes, buffer);
+    const auto all = io::try_read_at(file, file.facts().start_offset, bytes, buffer);
     if (!all.empty()) refuse(file.path(), all);
   }
   for (const std::uint64_t place : places(records))
-    if (!all_look_generated(stretch(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer)))
-      refuse(file.path(), stretch(file, file.facts().start_offset, size, buffer));
+    if (!all_look_generated(io::try_read_at(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer)))
+      refuse(file.path(), io::try_read_at(file, file.facts().start_offset, size, buffer));
 }
 
 std::function<void(std::span<const std::byte>)> look_at_stream(std::string name) {

@@ -36,10 +36,6 @@ unsigned match(const std::vector<Key>& keys, const std::vector<std::string>& nam
   return static_cast<unsigned>(names.size());
 }
 
-void refuse_if(bool is_given, const char* line) {
-  if (is_given) throw UsageError(line);
-}
-
 std::size_t keys_of(const Request& request) {
   if (const Records* const of = std::get_if<Records>(&request.rows)) return records::make_record_format(*of).keys.size();
   return std::visit([](const auto& rows) { return rows.keys.size(); }, request.rows);

@@ -123,19 +123,18 @@ std::vector<SpaceNeed> needs_of(const engine::fixed::MergeFilesJob& job, const p
 
 }  // namespace
 
-PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
+engine::fixed::MergeFilesJob prepare_merge(const Request& request, io::PosixStorage& storage) {
   std::vector<engine::fixed::Input> inputs = open_records(request, storage, true);
   store_streams(request, inputs, storage);
   return prepare_merge(request, std::move(inputs), {}, storage);
 }
 
-PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
-                            std::vector<engine::fixed::Input> rest, io::PosixStorage& storage) {
+engine::fixed::MergeFilesJob prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
+                                           std::vector<engine::fixed::Input> rest, io::PosixStorage& storage) {
   check_groups(request);
   check_claims_of_inputs(request);
   if (request.limit) throw UsageError("a merge of records has no limit: sort the files with it, or cut the output");
-  PreparedMerge prepared;
-  engine::fixed::MergeFilesJob& job = prepared.job;
+  engine::fixed::MergeFilesJob job;
   const planner::Machine machine = planner::read_machine();
   job.inputs = std::move(inputs);
   job.rest = std::move(rest);
@@ -176,7 +175,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
   std::vector<SpaceNeed> needs = needs_of(job, passes, records * wanted.output_record_size(), storage);
   add_head(needs, job.head.size());
   check_space(needs);
-  return prepared;
+  return job;
 }
 
 }  // namespace ecosort::job

@@ -16,8 +16,8 @@
 namespace ecosort::job {
 namespace {
 
-PreparedMerge prepare_records(Request request, KeptRunSet set, std::vector<engine::fixed::Input> rest,
-                              io::PosixStorage& storage) {
+engine::fixed::MergeFilesJob prepare_records(Request request, KeptRunSet set, std::vector<engine::fixed::Input> rest,
+                                             io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
   request.rows = Records{.record_size = format.record_size, .keys = format.keys};
   std::vector<engine::fixed::Input> inputs;

@@ -12,7 +12,7 @@ namespace ecosort::job {
 
 // One of the two.
 struct PreparedRuns {
-  std::optional<PreparedMerge> records;
+  std::optional<engine::fixed::MergeFilesJob> records;
   std::optional<PreparedLines> rows;
 };
 

@@ -4,8 +4,6 @@
 
 namespace ecosort::job {
 
-void check_queue_name(const std::string& io) { (void)io::parse_backend(io); }
-
 unsigned queue_depth(const planner::RecordPlan& plan) noexcept { return plan.read_depth + plan.write_depth + 4; }
 
 io::Backend make_record_queue(const std::string& io, const planner::RecordPlan& plan) {

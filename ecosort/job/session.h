@@ -20,9 +20,6 @@ namespace ecosort::job {
 
 struct PreparedLines;
 
-// UsageError if nothing that serves requests has this name: "auto", "uring", "pool" or "stxxl".
-void check_queue_name(const std::string& io);
-
 // Returns what a queue must accept for this plan.
 [[nodiscard]] unsigned queue_depth(const planner::RecordPlan& plan) noexcept;
 // Returns what serves a sort by this plan, `io` as Session::open_queue() has it.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import pathlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ecosort.array_files import array_file, new_file
@@ -110,31 +108,16 @@ def _sort_buffer(view: memoryview, told: dict[str, Any]) -> memoryview:
     record_size = told["record_size"]
     if view.nbytes % record_size:
         raise BadInput(f"{view.nbytes} bytes are no multiple of the record size {record_size}")
-    with ExitStack() as stack:
-        source, target = (stack.enter_context(_memory_file(name)) for name in ("ecosort-in", "ecosort-out"))
-        _write_all(source, view)
+    with os.fdopen(os.memfd_create("ecosort-in"), "wb") as source, os.fdopen(os.memfd_create("ecosort-out"), "rb") as target:
+        source.write(view)
+        source.flush()
         told = told | {"memory": _memory_for(view.nbytes, record_size)}
-        request = request_of(told, "records", [f"/proc/self/fd/{source}"], "-")
-        Sort(request, stdout=target, keep=[source]).wait()
-        size = os.fstat(target).st_size
-        return memoryview(mmap.mmap(target, size)) if size else memoryview(bytearray())
+        request = request_of(told, "records", [f"/proc/self/fd/{source.fileno()}"], "-")
+        Sort(request, stdout=target.fileno(), keep=[source.fileno()]).wait()
+        size = os.fstat(target.fileno()).st_size
+        return memoryview(mmap.mmap(target.fileno(), size)) if size else memoryview(bytearray())
 
 
 def _memory_for(size_bytes: int, record_size: int) -> int:
     """Enough for one pass: the records, an index of 16 bytes each, and some buffers."""
     return size_bytes + size_bytes // 4 + 16 * (size_bytes // max(record_size, 1)) + (32 << 20)
-
-
-@contextmanager
-def _memory_file(name: str) -> Iterator[int]:
-    descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _write_all(descriptor: int, view: memoryview) -> None:
-    done = 0
-    while done < view.nbytes:
-        done += os.write(descriptor, view[done : done + (1 << 30)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 
@@ -120,22 +120,8 @@ class Progress:
     eta_s: float | None
 
 
-_UNITED = ("records", "dropped", "counted", "beyond_limit")  # by their unit in --stats
-_OF_SHUFFLES = ("seed", "skipped")
-_COUNTED = (
-    *_UNITED,
-    *_OF_SHUFFLES,
-    "phases",
-    "keys",
-    "blank_lines",
-    "comments",
-    "bad_rows",
-    "files",
-    "checksum",
-    "duplicate_keys",
-    "run_compression",
-)
-_AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
+# Members that --stats does not call by this name.
+_MADE = {"records", "dropped", "counted", "beyond_limit", "phases", "keys", "run_compression", "seed", "skipped"}
 
 
 def report_from(stats: Mapping[str, Any]) -> Report:
@@ -148,16 +134,10 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         beyond_limit=stats.get(f"{unit}_beyond_limit", 0),
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
-        blank_lines=stats.get("blank_lines", 0),
-        comments=stats.get("comments", 0),
-        bad_rows=stats.get("bad_rows", 0),
-        files=stats.get("files", 1),
-        checksum=stats.get("checksum"),
-        duplicate_keys=stats.get("duplicate_keys"),
         run_compression=_run_compression(stats.get("compression") or {}),
         seed=stats.get("shuffle", {}).get("seed"),
         skipped=stats.get("shuffle", {}).get("rows_skipped", 0),
-        **{name: stats[name] for name in _AS_THEY_ARE},
+        **{field.name: stats[field.name] for field in fields(Report) if field.name in stats and field.name not in _MADE},
     )
 
 
@@ -173,9 +153,8 @@ def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
 
 def empty_report(version: str) -> Report:
     """Reports a sort in place of nothing, for which the program writes no report."""
-    values: dict[str, Any] = dict.fromkeys(_AS_THEY_ARE, 0)
-    values |= {"io_backend": "", "hash": "", "version": version}
-    return Report(records=0, dropped=0, phases=(), **values)
+    values: dict[str, Any] = {field.name: 0 for field in fields(Report) if field.default is MISSING}
+    return Report(**values | {"phases": (), "io_backend": "", "hash": "", "version": version})
 
 
 def progress_from(told: Mapping[str, Any]) -> Progress:

@@ -4,11 +4,12 @@
     s3://BUCKET/PREFIX/MANIFEST.json     is the commit: a prefix without it holds no result
 
 Two attempts may upload the same part; both have the same bytes, and who completes last replaces them by the same. Uploads that
-were killed are ended before parts are written and before the commit (unfinished_uploads.py).
+were killed are ended before parts are written and before the commit: what they sent is kept, and paid for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,17 +18,30 @@ from typing import Any
 from ecosort.cluster.journal import RESUME, Event
 from ecosort.cluster.manifest import Manifest, manifest_bytes, own_manifest
 from ecosort.cluster.outputs import Output
-from ecosort.cluster.unfinished_uploads import end_uploads
 from ecosort.errors import BadInput, IoFailed, VerificationFailed
 from ecosort.remote.ranges import read_range, version_of
 from ecosort.remote.s3_inputs import MANIFEST
-from ecosort.remote.s3_requests import NoConditions, delete, listed, put, put_if_absent, size_of, split_url
+from ecosort.remote.s3_requests import (
+    NoConditions,
+    NotThere,
+    asked,
+    delete,
+    listed,
+    parsed,
+    put,
+    put_if_absent,
+    size_of,
+    split_url,
+)
 from ecosort.remote.uploads import demand_key, demand_uploads
 
 Json = dict[str, Any]
 
 _PREFIX = re.compile(r"([A-Za-z0-9_=-][A-Za-z0-9._=-]*/)+")  # what no one encodes in different ways
 _PROBE = "ecosort-probe"  # an object that is there for a moment
+_ROUNDS = 100  # of at most 1000 uploads each
+_LIST = "s3:ListBucketMultipartUploads"
+_ABORT = "s3:AbortMultipartUpload"
 
 
 def demand_free(url: str) -> None:
@@ -79,6 +93,37 @@ def fetch(url: str, target: Path) -> None:
     with target.open("wb") as file:
         for piece in read_range(url, version, 0, version.size):
             file.write(piece)
+
+
+def end_uploads(url: str) -> int:
+    """All that are under way below the prefix. How many there were. Raises BadInput where the bucket is not there or denied."""
+    bucket, prefix = split_url(f"{url.rstrip('/')}/")
+    ended = 0
+    for _ in range(_ROUNDS):
+        found = _uploads_below(bucket, prefix)
+        if not found:
+            return ended
+        for key, upload in found:
+            _end_upload(f"s3://{bucket}/{key}", upload)
+        ended += len(found)
+    raise IoFailed(f"uploads to '{url}' do not end; end what writes there, then {RESUME}")
+
+
+def _uploads_below(bucket: str, prefix: str) -> list[tuple[str, str]]:
+    """Keys and names of uploads, the first 1000."""
+    url = f"s3://{bucket}/"
+    found = []
+    for upload in parsed(url, asked("GET", url, _LIST, query={"prefix": prefix, "uploads": ""})).iterfind("{*}Upload"):
+        key, name = upload.findtext("{*}Key"), upload.findtext("{*}UploadId")
+        if key and name and key.startswith(prefix):
+            found.append((key, name))
+    return found
+
+
+def _end_upload(url: str, upload: str) -> None:
+    """One that is over is none any more."""
+    with contextlib.suppress(NotThere):
+        asked("DELETE", url, _ABORT, query={"uploadId": upload})
 
 
 class BucketOutput(Output):

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from ecosort.cluster import bucket as output
 from ecosort.cluster import sort
-from ecosort.cluster.bucket import BucketOutput
+from ecosort.cluster.bucket import BucketOutput, end_uploads
 from ecosort.cluster.formats import Format
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes
-from ecosort.cluster.unfinished_uploads import end_uploads
 from ecosort.remote import s3_requests, uploads
 from ecosort.remote.addresses import Version
 from ecosort.remote.ranges import read_range, version_of

@@ -1,4 +1,4 @@
-#include "cli/end_at_once.h"
+#include "cli/telling_phase.h"
 
 #include <fmt/format.h>
 
