@@ -123,7 +123,9 @@ TEST_P(LineWindows, ShowWhereARowEndsWhereTheyHoldAllOfIt) {
     ASSERT_EQ(order_of(window, order.window(line)), 0) << line;
   }
   const std::string first = GetParam().empty() ? "" : GetParam().front();
-  if (first.empty() || first == "-n" || first == "-r") EXPECT_GT(shown, 500U);
+  if (first.empty() || first == "-n" || first == "-r") {
+    EXPECT_GT(shown, 500U);
+  }
 }
 
 // `text` is the lines, each with its end.
