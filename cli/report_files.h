@@ -19,7 +19,7 @@ struct ReportFiles {
 void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs, const std::string& output);
 // Knows nothing of inputs that are opened late.
 void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs, const std::string& output);
-// Of inputs by their names; "-" is the standard input.
+// Takes the names of the inputs; "-" is the standard input.
 void check_report_files(const ReportFiles& files, const std::vector<std::string>& inputs, const std::string& output);
 
 }  // namespace ecosort::cli

@@ -75,6 +75,13 @@ def test_more_files_than_the_memory_holds_are_merged_in_passes(run: Run, tmp_pat
     no_rest(tmp_path, "out", "stats")
 
 
+def test_empty_files_are_merged_in_passes_too(run: Run, tmp_path: Path) -> None:
+    """A file between them takes no space, but wants a directory: it had none."""
+    (tmp_path / "in").touch()
+    succeeded(run("merge", "--memory", "1MiB", *["in"] * 100, "-o", "out", cwd=tmp_path))
+    assert (tmp_path / "out").read_bytes() == b""
+
+
 def test_unique_keeps_the_first_of_equal_keys_over_all_files(run: Run, tmp_path: Path) -> None:
     paths, everything = write_sorted(tmp_path, [500] * 60, 20, ["0:2"])
     words = ["--record-size", "20", "--key", "0:2", "--unique", "--memory", "1MiB"]

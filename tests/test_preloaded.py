@@ -41,7 +41,7 @@ def test_calls_of_all_threads_count(tmp_path: Path) -> None:
 
 
 def test_a_kill_comes_before_the_call_and_a_stop_after_it(tmp_path: Path) -> None:
-    """One thread makes the calls: of two, one may stand between its call and the line about it."""
+    """One thread makes the calls: of two, one may be between its call and the line about it."""
     process = start(tmp_path, "pread64:signal=STOP:when=3", "pread64:signal=KILL:when=18", threads=1)
     assert stops(process)
     assert (tmp_path / "trace").read_text().count("= 4\n") == 3

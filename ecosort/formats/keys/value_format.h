@@ -76,7 +76,7 @@ class ValueFormat : public formats::RowFormat {
 
   [[nodiscard]] bool has_joint_window() const noexcept { return !joint_.empty(); }
   [[nodiscard]] records::KeyWindow joint_window(Text row) const { return add_levels({}, row, 0); }
-  // Of a row whose first value is at hand.
+  // Does so for a row whose first value is at hand.
   [[nodiscard]] records::KeyWindow joint_window(Text row, Text first) const {
     lines::JointWindow joint;
     ValueKind kind = ValueKind::usual;

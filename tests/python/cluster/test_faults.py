@@ -108,7 +108,8 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
             _, said = driver.communicate()
             if driver.returncode == 0:
                 break
-            assert driver.returncode == -signal.SIGKILL or b"was ended by signal 9" in said, said
+            is_lost = victim == "node" and b"No such file or directory" in said  # while a file was made there
+            assert driver.returncode == -signal.SIGKILL or b"was ended by signal 9" in said or is_lost, said
             if Path("out.ecosort/journal").exists():
                 words = ["resume", "--quiet", "out"]
             elif Path("out/MANIFEST.json").exists() or Path("out").is_file():  # killed after its last step
