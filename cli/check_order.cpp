@@ -102,6 +102,7 @@ int check_claim(const Words& words) {
   refuse_meaningless(line, "claim");
   line.request.rows = claim->rows;
   line.request.compression.decompress = line.request.format() != Format::records;
+  check_report_files({line.reports.stats, "", ""}, std::vector<std::string>{job::claim_path(file)}, "-");
   const engine::OrderCheck check = check_order(line);
   const std::string wrong = difference(*claim, check, line.request);
   if (!line.reports.quiet)

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/open_files.h"
+#include "cli/report_files.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
 #include "cli/sorts.h"
@@ -87,6 +88,11 @@ int merge_runs(const CommandLine& line, double started_s) {
   NamedRuns named = named_runs(line, session);
   Request request = line.request;
   request.inputs = named.paths;
+  check_report_files(line.reports.files(), named.paths, line.request.place.output);
+  for (const job::RestOfJob& rest : named.rests) {  // which may be nowhere else
+    check_report_files(line.reports.files(), rest.records, line.request.place.output);
+    if (rest.rows) check_report_files(line.reports.files(), rest.rows->inputs, line.request.place.output);
+  }
   job::PreparedRuns prepared = job::prepare_runs(request, std::move(named.rests), session.storage());
   if (prepared.rows) return merge_rows(line, std::move(*prepared.rows), session, started_s);
   return merge_records(line, std::move(*prepared.records), session, started_s);

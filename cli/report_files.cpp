@@ -41,7 +41,8 @@ std::vector<io::FileState> states_of(const std::vector<std::string>& names) {
   std::vector<io::FileState> states;
   struct stat info{};
   for (const std::string& name : names)
-    if ((name == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(name.c_str(), &info)) == 0)
+    if ((name == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(name.c_str(), &info)) == 0 &&
+        (S_ISREG(info.st_mode) || S_ISBLK(info.st_mode)))
       states.push_back({.device = info.st_dev, .inode = info.st_ino});
   return states;
 }

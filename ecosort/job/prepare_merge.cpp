@@ -168,7 +168,8 @@ engine::fixed::MergeFilesJob prepare_merge(const Request& request, std::vector<e
   job.claim = claim_text_of(request, job.output);
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
   const planner::FilePasses passes = planner::passes_of(sizes, {job.plan.fan_in, job.plan.most_between}, temp_bytes_of);
-  if (passes.merges > 0 || !request.means.temp_directories.empty())  // else nothing is stored between; of empty files, an empty one
+  if (passes.merges > 0 ||
+      !request.means.temp_directories.empty())  // else nothing is stored between; of empty files, an empty one
     job.directory = run_directories(request.means.temp_directories, request.place.output).front();
   std::uint64_t records = wanted.input_records;
   for (const engine::fixed::Input& input : job.rest) records += input.records;

@@ -181,8 +181,7 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   for (job::SpaceNeed& need : needs) {
     std::set<std::uint64_t> drives;  // whose space counts once, however many directories lie there
     for (const std::string& directory : need.directories)
-      if (drives.insert(job::drive_of(directory)).second)
-        need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
+      if (drives.insert(job::drive_of(directory)).second) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   }
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
                         job.format->kind() == formats::Kind::lines && job.format->record_marks() == nullptr &&

@@ -92,9 +92,7 @@ LinePlan with_usual_bytes_under_way(LinePlan plan, std::uint64_t besides_bytes) 
 }
 
 std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line) {
-  constexpr std::uint64_t leaves = 16, least_run_bytes = 16 * MiB;
-  std::uint64_t runs = std::bit_ceil(full_runs);
-  while (full_runs > 1 && runs < leaves && plan.spread_bytes / (2 * runs) >= least_run_bytes) runs *= 2;
+  const std::uint64_t runs = std::bit_ceil(full_runs);
   return runs <= plan.batch_size && has_room(plan, runs, most_merges(plan), longest_line) ? runs : full_runs;
 }
 

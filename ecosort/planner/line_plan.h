@@ -57,9 +57,8 @@ inline constexpr unsigned most_kept_requests = 192;
 [[nodiscard]] LinePlan with_usual_bytes_under_way(LinePlan plan, std::uint64_t besides_bytes = 0);
 
 // Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs
-// the same, and smaller runs touch less memory, and less of it at a time. Over 16 runs at least, where these have 16 MiB: pages
-// that are not touched are not cleared, and two levels more of the tree cost less. No more than fill the buffers where the merge
-// has no memory for more.
+// the same, and smaller runs touch less memory, and less of it at a time. No more than fill the buffers where the merge has no
+// memory for more.
 [[nodiscard]] std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line);
 
 // The same memory for an input of a few MB, of so many bytes, which is sorted sooner than threads, large pages and a buffer of

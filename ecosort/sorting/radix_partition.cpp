@@ -4,6 +4,8 @@
 #include <emmintrin.h>
 #endif
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -31,7 +33,8 @@ constexpr std::size_t buffered = 16;                                // entries p
 constexpr std::size_t streaming_threshold = std::size_t{1} << 16U;  // entries; below 1 MiB the target stays in the cache
 constexpr std::size_t samples_per_splitter = 8;
 constexpr std::size_t digit_batch = 8;
-constexpr unsigned most_bits = 12;  // for values that digits lack
+constexpr unsigned most_bits = 12,
+                   most_bits_of_all = 15;  // for values that digits lack: of a thread's buckets, and of all threads'
 
 std::vector<Entry> take_sample(const Entry* entries, std::size_t n, std::size_t size) {
   std::vector<Entry> sample(size);
@@ -202,13 +205,19 @@ void copy_buffer(const Entry* buffer, Entry* to, bool streaming) noexcept {
   std::memcpy(to, buffer, buffered * sizeof(Entry));
 }
 
-struct CacheLineDelete {
-  void operator()(Entry* entries) const noexcept { ::operator delete[](entries, std::align_val_t{64}); }
+// Pages of their own, which go back at once: many threads take and leave them between smaller blocks, and a heap would keep their
+// holes (40 MiB with 2,048 buckets).
+struct Unmap {
+  std::size_t bytes = 0;
+  void operator()(Entry* entries) const noexcept { ::munmap(entries, bytes); }
 };
-using BucketBuffers = std::unique_ptr<Entry[], CacheLineDelete>;
+using BucketBuffers = std::unique_ptr<Entry[], Unmap>;
 
 BucketBuffers make_buffers(std::size_t buckets) {
-  return BucketBuffers(static_cast<Entry*>(::operator new[](buckets * buffered * sizeof(Entry), std::align_val_t{64})));
+  const std::size_t bytes = buckets * buffered * sizeof(Entry);
+  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return BucketBuffers(static_cast<Entry*>(pages), Unmap{bytes});
 }
 
 // Scatters entries[begin..end) to scratch; `next` holds the places of this part and is advanced.
@@ -314,7 +323,9 @@ Partition partition(const Entry* entries, Entry* scratch, std::size_t n, unsigne
   const KeyBits differing = differing_bits(sample.data(), sample.size());
   const DigitPlan plan = plan_digit(differing, wanted_bits);
   if (!is_skewed(sample, plan)) {
-    const unsigned bits = std::min(wanted_bits + lacking_bits(sample, plan), std::max(wanted_bits, most_bits));
+    const unsigned most =
+        std::min(most_bits, most_bits_of_all - static_cast<unsigned>(std::bit_width(std::max(threads, 1U) - 1)));
+    const unsigned bits = std::min(wanted_bits + lacking_bits(sample, plan), std::max(wanted_bits, most));
     return partition_by_digit(passes, bits > wanted_bits ? plan_digit(differing, bits) : plan, bits);
   }
   const std::size_t splitter_samples = std::min(n, samples_per_splitter << wanted_bits);

@@ -45,6 +45,11 @@ def _sort(request: dict[str, Any]) -> None:
         raise BadInput(f"'{output}': nothing can be written over http; name a file or s3://BUCKET/KEY")
     if Path(output).suffix.lower() != ".parquet":
         raise BadInput(f"'{output}': name an output that ends with .parquet")
+    stats = reports.get("stats")
+    for name in (*request["inputs"], output) if stats else ():
+        if Path(stats).resolve() == Path(name).resolve():
+            what = "the output" if name == output else "an input"
+            raise BadInput(f"--stats '{stats}' is {what} and would be overwritten; name another file")
     report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given)
     if "stats" in reports:
         Path(reports["stats"]).write_text(json.dumps({"schema": _SCHEMA, **_figures(report, nulls)}, indent=1) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import json
@@ -35,8 +36,10 @@ def answer_of(*words: str) -> str:
     if done.returncode == 0:
         return done.stdout.decode()
     line = done.stderr.decode(errors="surrogateescape").strip().rpartition("\n")[2]
-    is_killed = done.returncode < 0 or done.returncode > 128  # it may have written half of its JSON
-    told = json.loads(done.stdout) if done.stdout and not is_killed else None
+    is_killed = done.returncode < 0 or done.returncode > 128
+    told = None
+    with contextlib.suppress(ValueError):  # half of its JSON
+        told = None if is_killed else json.loads(done.stdout)
     raise from_program(done.returncode, line.removeprefix("ecosort: "), told)
 
 
