@@ -346,6 +346,8 @@ def test_the_rest_goes_behind_the_runs(ecosort: Path, run: Run, tmp_path: Path, 
     before = state_of(job_directory(out))
     asked = ("merge", "--runs", "-q", "--memory", "3MiB", job_directory(out), "-o", tmp_path / "merged")
     refused(run(*asked), 2, "not all of its input is in runs yet", "--append-rest")
+    over_the_rest = ("--append-rest", "--stats", tmp_path / "out.in2")
+    refused(run(*asked, *over_the_rest), 2, "is an input and would be overwritten")
     stats = tmp_path / "stats"
     succeeded(run(*asked, "--append-rest", "--stats", stats))
     merged = rows_in(case, (tmp_path / "merged").read_bytes())

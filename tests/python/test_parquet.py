@@ -141,8 +141,13 @@ def test_wrong_files_are_named_in_one_line(here: Path, capsys: Any) -> None:
     Path("text").write_text("no Parquet")
     Path("out.parquet").write_text("before")
 
-    def said(name: str, key: str, output: str = "out.parquet") -> str:
-        request = {"inputs": [name], "table": {"keys": [key]}, "place": {"output": output}, "reports": {"quiet": False}}
+    def said(name: str, key: str, output: str = "out.parquet", **reports: str) -> str:
+        request = {
+            "inputs": [name],
+            "table": {"keys": [key]},
+            "place": {"output": output},
+            "reports": {"quiet": False, **reports},
+        }
         assert main([json.dumps(request)]) == 2
         return str(capsys.readouterr().err)
 
@@ -151,11 +156,14 @@ def test_wrong_files_are_named_in_one_line(here: Path, capsys: Any) -> None:
         (said("in.parquet", "town"), "town"),
         (said("in.parquet", "city", "out.csv"), "'out.csv': name an output that ends with .parquet"),
         (said("in.parquet", "city", "http://h/out.parquet"), "nothing can be written over http"),
+        (said("in.parquet", "city", stats="./in.parquet"), "--stats './in.parquet' is an input and would be overwritten"),
+        (said("in.parquet", "city", stats="out.parquet"), "--stats 'out.parquet' is the output and would be overwritten"),
     ):
         assert wanted in line
         assert line.count("\n") == 1
     assert main(["--by"]) == 2
     assert Path("out.parquet").read_text() == "before"
+    assert pq.read_table("in.parquet").num_rows == ROWS
 
 
 def test_without_the_tool_there_is_one_line(run: Callable[..., Any], here: Path, ecosort: Path) -> None:
