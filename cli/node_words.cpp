@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "cli/option_table.h"
+#include "cli/report_files.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "job/format_names.h"
@@ -138,6 +140,9 @@ void read_typed(std::string_view command, const Words& words, NodeWords& node) {
   }
   node.own = split_words(table, own);
   node.line = read_words_of_format(command, format, others);
+  GivenWords all = node.line.given;
+  std::ranges::copy(node.own.options, std::back_inserter(all.options));
+  check_named_reports(all);
   check_others(command, node.line);
 }
 

@@ -17,7 +17,7 @@ namespace ecosort::cli {
 namespace {
 
 struct ReportFile {
-  const char* option;
+  std::string_view option;
   const std::string& path;
 };
 
@@ -47,6 +47,33 @@ std::vector<io::FileState> states_of(const std::vector<std::string>& names) {
   return states;
 }
 
+[[noreturn]] void refuse_input(const ReportFile& report) {
+  throw UsageError(fmt::format("{} '{}' is an input and would be overwritten", report.option, report.path));
+}
+
+[[noreturn]] void refuse_pair(std::string_view one, const ReportFile& report) {
+  throw UsageError(fmt::format("{} and {} are both '{}'; name two files", one, report.option, report.path));
+}
+
+bool is_file_of(const io::FileState& state, const std::vector<io::FileState>& files) {
+  return std::ranges::any_of(files, [&](const io::FileState& file) { return file.device == state.device && file.inode == state.inode; });
+}
+
+// What does not exist yet is compared by its name.
+bool are_one_file(const std::string& one, const std::string& other) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(other, ignored)) return canonical(one) == canonical(other);
+  const std::vector<io::FileState> state = states_of({other});
+  return !state.empty() && is_file_of(state.front(), states_of({one}));
+}
+
+// The output is compared when it is known whether it is a stream or a directory.
+bool names_file(const GivenOption& given) {
+  const std::vector<std::string_view> values = split(given.row->argument, '|');
+  return given.word && values.back() == "FILE" && given.row->concern != Concern::output &&
+         std::ranges::find(values, *given.word) == values.end();
+}
+
 void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info{};
@@ -58,8 +85,7 @@ void check_report_file(const ReportFile& report, const std::vector<io::FileState
     throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
-  if (std::ranges::any_of(inputs, [&](const auto& input) { return input.device == info.st_dev && input.inode == info.st_ino; }))
-    throw UsageError(fmt::format("{} '{}' is an input and would be overwritten", report.option, report.path));
+  if (is_file_of({.device = info.st_dev, .inode = info.st_ino}, inputs)) refuse_input(report);
   if (::access(report.path.c_str(), W_OK) != 0)
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
@@ -77,12 +103,22 @@ void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, c
   }
   for (std::size_t i = 0; i < reports.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (canonical(reports[i].path) == canonical(reports[j].path))
-        throw UsageError(
-            fmt::format("{} and {} are both '{}'; name two files", reports[j].option, reports[i].option, reports[i].path));
+      if (canonical(reports[i].path) == canonical(reports[j].path)) refuse_pair(reports[j].option, reports[i]);
 }
 
 }  // namespace
+
+void check_named_reports(const GivenWords& given) {
+  for (const GivenOption& option : given.options) {
+    if (option.row->concern != Concern::report || !names_file(option)) continue;
+    const ReportFile report{last_spelling(option.row->name), *option.word};
+    for (const std::string& operand : given.operands)
+      if (are_one_file(operand, report.path)) refuse_input(report);
+    for (const GivenOption& other : given.options)
+      if (other.row != option.row && names_file(other) && are_one_file(*other.word, report.path))
+        refuse_pair(last_spelling(other.row->name), report);
+  }
+}
 
 void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs, const std::string& output) {
   check(files, states_of(inputs), output);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/given_words.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 
@@ -14,6 +15,9 @@ struct ReportFiles {
   std::string stats, events, trace;
   std::string report{};  // of a partition
 };
+
+// No report takes the place of a file that an operand or another option names. UsageError.
+void check_named_reports(const GivenWords& given);
 
 // They can be written, and name neither an input nor the output ("-": a stream) nor each other. UsageError.
 void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs, const std::string& output);

@@ -122,6 +122,8 @@ OTHERS = {
     ],
     "check csv": ["check", "csv", "--by", "x", "{option}", "in.csv", "in.csv"],
     "check csv, by its other name": ["check", "csv", "--by", "x", "{option}", "link.csv", "in.csv"],
+    "parquet, by its other name": ["parquet", "--by", "x", "--stats", "link.csv", "in.csv", "-o", "out.parquet"],
+    "run, of a request": ["run", "in.csv", "{option}", "in.csv"],
 }
 
 
@@ -135,3 +137,31 @@ def test_no_other_command_reports_over_its_input(run: Run, tmp_path: Path, words
     assert (done.returncode, "is an input and would be overwritten" in done.stderr) == (2, True), done.stderr
     assert (tmp_path / "in.csv").read_text() == "x,y\n2,b\n1,a\n"
     assert not (tmp_path / "out.ecosort").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lines", "--files0-from=F", "-o", "out", "--stats=F"],
+        ["lines", "-R", "--random-source=F", "in", "-o", "out", "--events=./F"],
+        ["csv", "--by", "x", "in", "-o", "out", "--bad-rows", "F", "--trace", "F"],
+        ["csv", "--by", "x", "in", "-o", "out", "--bad-rows", "new", "--stats", "./new"],
+        ["sort", "in", "-o", "out", "--profile=F", "--stats=hard"],
+        ["partition", "csv", "--by", "x", "in", "-o", "out", "--splitters", "F", "--report", "hard"],
+    ],
+    ids=["list of files", "random bytes", "bad rows", "bad rows to come", "profile", "splitters"],
+)
+def test_no_report_takes_the_place_of_what_another_option_names(run: Run, tmp_path: Path, words: list[str]) -> None:
+    """The list of files, the bytes of chance, rows set aside, a profile and splitters were overwritten."""
+    (tmp_path / "in").write_text("x\n2\n1\n")
+    (tmp_path / "F").write_bytes(b"in\0")
+    (tmp_path / "hard").hardlink_to(tmp_path / "F")
+    done = run(*words, cwd=tmp_path)
+    assert (done.returncode, "; name two files" in done.stderr) == (2, True), done.stderr
+    assert (tmp_path / "F").read_bytes() == b"in\0"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_device_is_read_and_reported_to(run: Run, tmp_path: Path) -> None:
+    """Devices lose nothing: /dev/null may be both."""
+    succeeded(run("lines", "/dev/null", "-o", "out", "--stats", "/dev/null", cwd=tmp_path))

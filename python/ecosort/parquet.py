@@ -47,7 +47,7 @@ def _sort(request: dict[str, Any]) -> None:
         raise BadInput(f"'{output}': name an output that ends with .parquet")
     stats = reports.get("stats")
     for name in (*request["inputs"], output) if stats else ():
-        if Path(stats).resolve() == Path(name).resolve():
+        if _are_one_file(stats, name):
             what = "the output" if name == output else "an input"
             raise BadInput(f"--stats '{stats}' is {what} and would be overwritten; name another file")
     report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given)
@@ -65,6 +65,13 @@ def _check(request: dict[str, Any]) -> None:
         within = "" if order.is_throughout else f" within each of its {order.row_groups} row groups"
         if not request["reports"]["quiet"]:
             print(f"{shown(name)}: {order.rows} rows are in the order that it claims{within}: {claim}", file=sys.stderr)
+
+
+def _are_one_file(one: str, other: str) -> bool:
+    try:
+        return Path(one).samefile(other)
+    except OSError:  # one of them is not there yet, or is no name of a file
+        return Path(one).resolve() == Path(other).resolve()
 
 
 def _key(text: str, nulls: str) -> tuple[str, str, str]:
