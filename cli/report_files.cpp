@@ -56,7 +56,8 @@ std::vector<io::FileState> states_of(const std::vector<std::string>& names) {
 }
 
 bool is_file_of(const io::FileState& state, const std::vector<io::FileState>& files) {
-  return std::ranges::any_of(files, [&](const io::FileState& file) { return file.device == state.device && file.inode == state.inode; });
+  return std::ranges::any_of(files,
+                             [&](const io::FileState& file) { return file.device == state.device && file.inode == state.inode; });
 }
 
 // What does not exist yet is compared by its name.

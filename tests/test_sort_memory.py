@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from capabilities import SOAK, only_in_soak
 from pairs import turns
@@ -238,3 +239,19 @@ def test_eight_mebibytes_sort_one_gigabyte(run: Run, tmp_path: Path, ecosort: Pa
     assert stats["peak_counted_memory_bytes"] <= 8 * MIB
     assert stats["peak_rss_bytes"] <= 8 * MIB + OVERHEAD_BYTES
     assert run("check", "out", cwd=tmp_path, timeout_s=300).returncode == 0
+
+
+@only_in_soak
+@pytest.mark.timeout(1200)
+def test_many_short_lines_of_digits_stay_within_the_memory(run: Run, tmp_path: Path) -> None:
+    """Buckets for digits, which lack six of sixteen values, left holes of 50 MiB in the heap, in no smaller input."""
+    chance = np.random.default_rng(7)
+    with (tmp_path / "in").open("wb") as source:
+        for _ in range(100):
+            rows = chance.integers(ord("0"), ord("9") + 1, (1_000_000, 10), np.uint8)
+            rows[:, 9] = ord("\n")
+            source.write(rows.tobytes())
+    succeeded(run("lines", "in", "-o", "out", "--memory", "64MiB", "--stats", "stats", cwd=tmp_path, timeout_s=900))
+    stats = read_json(tmp_path / "stats")
+    assert stats["lines"] == 100_000_000
+    assert stats["peak_rss_bytes"] <= 64 * MIB + OVERHEAD_BYTES
