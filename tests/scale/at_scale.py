@@ -47,7 +47,7 @@ PARTS = {
     "sort": Part(sort),
     "merge": Part(merge_runs),
     "joulesort": Part(joulesort, disk=430),  # two inputs, which are as good as nothing; runs and output
-    "cluster": Part(cluster, disk=230, real=13),  # slices stay until all parts are there
+    "cluster": Part(cluster, disk=130, real=7),
     "lines": Part(lines, disk=0, real=25),
 }
 USUAL = ["inplace", "sort", "merge"]

@@ -6,7 +6,8 @@ again, unless a slice that it wrote is missing or has changed.
     OUTPUT.ecosort/journal          what was planned, begun and done
     OUTPUT.ecosort/samples/         samples of ranges, splitters
     TEMP/ecosort-JOB/input-00000.1  what was fetched of a remote input, until it is partitioned
-    TEMP/ecosort-JOB/               directories of slices, one for each attempt to partition a range; they stay until the commit
+    TEMP/ecosort-JOB/               directories of slices, one for each attempt to partition a range; slices stay until their part
+                                    is there
     OUTPUT/attempts/                parts that are being written
     OUTPUT/part-00000 ...           parts that are complete
     OUTPUT/part-00000.sum ...       valsort's summaries of parts (summaries.py)
@@ -169,6 +170,8 @@ class Driver:
             self._done[task.name] = done
             if phase == "partition" and "slices" in done.answer:
                 self._drop_fetched(task.name)
+            if phase == "reduce" and "damaged" not in done.answer:
+                self._drop_slices(int(task.name.removeprefix("reduce-")))
 
         left = [task for task in tasks if task.name not in self._done]
         if left:
@@ -279,6 +282,13 @@ class Driver:
         fetched = self._done.get(partitioned.replace("partition-", "fetch-"))
         if fetched:
             Path(fetched.answer["output"]).unlink(missing_ok=True)
+
+    def _drop_slices(self, part: int) -> None:
+        """The part is durable, and its bytes need not be there twice. Were it lost, its slices would be made again."""
+        for _, one in self._slices(part):
+            for file in one["files"]:
+                with contextlib.suppress(OSError):  # they go with their directory at the latest
+                    Path(file["path"]).unlink()
 
     def _partition_task(self, number: int) -> Task:
         def make(attempt: int, node: Node) -> Json:

@@ -71,7 +71,7 @@ class Shape:
 
     @property
     def temp_bytes_per_node(self) -> int:
-        """Slices stay until the job is committed, what was fetched until it is partitioned."""
+        """All slices are there when the first part is begun. What was fetched stays until it is partitioned."""
         return -(-(self.input_bytes + self.fetched_bytes) // self.nodes)
 
     @property

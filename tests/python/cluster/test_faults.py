@@ -185,6 +185,21 @@ def test_the_slices_of_a_lost_node_are_made_again(data: bytes, here: Path, nodes
     only_inputs_and_output_are_left(here, *nodes)
 
 
+def test_the_slices_of_a_part_go_when_it_is_there(data: bytes, nodes: list[Path]) -> None:
+    """A job had all rows twice until its commit, beside its inputs."""
+    left: dict[int, set[str]] = {}
+
+    def look(state: PhaseState) -> None:
+        if state.phase == "reduce":
+            slices = {path.name for node in nodes for path in node.rglob("slice.*")}
+            left[state.done] = {name.removeprefix("slice.").partition(".")[0] for name in slices}
+
+    sort_with(look, nodes)
+    assert {done: len(parts) for done, parts in left.items()} == {done: 4 - done for done in left}
+    assert left[4] == set()
+    assert joined(Path("out")) == sorted_records(data)
+
+
 def test_a_wrong_byte_on_the_way_is_found_and_its_slice_made_again(data: bytes, nodes: list[Path]) -> None:
     flipped: list[Path] = []
 
