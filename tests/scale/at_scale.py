@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from scale_cluster import cluster
+from scale_cluster import NODES, cluster
 from scale_drives import drive
 from scale_ground import RECORD_BYTES, Ground
 from scale_joulesort import joulesort
@@ -33,13 +33,25 @@ from scale_table import print_table
 UNITS = {"GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
+REAL = 0.06  # a record of 100 bytes takes 4.6, and the file systems some
+
+
+def once(size: int, memory: int) -> float:
+    return REAL * size
+
+
+def of_cluster(size: int, memory: int) -> float:
+    """A part that a node puts together is there twice; it may be 16 times as large as the memory."""
+    return 0.05 * (size + min(size, NODES * 16 * memory))
+
+
 @dataclass(frozen=True)
 class Part:
-    """`disk` and `real`: hundredths of the size that its disk has, and that the real drive must have free."""
+    """`disk`: hundredths of the size that its disk has; `real`: bytes that the real drive must have free."""
 
     run: Callable[[Ground], None]
     disk: int = 110
-    real: int = 6
+    real: Callable[[int, int], float] = once
 
 
 PARTS = {
@@ -47,8 +59,8 @@ PARTS = {
     "sort": Part(sort),
     "merge": Part(merge_runs),
     "joulesort": Part(joulesort, disk=430),  # two inputs, which are as good as nothing; runs and output
-    "cluster": Part(cluster, disk=130, real=7),
-    "lines": Part(lines, disk=0, real=25),
+    "cluster": Part(cluster, disk=230, real=of_cluster),
+    "lines": Part(lines, disk=0, real=lambda size, memory: 0.25 * size),
 }
 USUAL = ["inplace", "sort", "merge"]
 
@@ -71,7 +83,7 @@ def main() -> int:
     size, memory = parse_size(words.size), parse_size(words.memory)
     parts = [PARTS[name] for name in words.parts]
     disk_bytes = size // 100 * max(part.disk for part in parts) + (2 << 30)
-    need, free = size // 100 * max(part.real for part in parts) + (200 << 20), shutil.disk_usage(words.dir).free
+    need, free = int(max(part.real(size, memory) for part in parts)) + (200 << 20), shutil.disk_usage(words.dir).free
     print(f"scale-test: {words.size} with {words.memory} of memory")
     print(f"scale-test: takes {need / 1e9:.1f} GB of '{words.dir}', where {free / 1e9:.1f} GB are free")
     if free < need:
