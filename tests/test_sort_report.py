@@ -330,12 +330,10 @@ def test_percent_rate_and_time_left_on_a_terminal(ecosort: Path, tmp_path: Path,
 
 
 def never_backwards(text: str) -> list[int]:
-    """The percentages shown; they only grow, and the time left only shrinks."""
+    """The percentages shown; they only grow. The time left may grow, where a busy machine slows down."""
     lines = text.split(ERASE)
     percents = [int(found.group(1)) for line in lines if (found := re.search(r"(\d+) %", line))]
-    left = [int(found.group(1)) for line in lines if (found := re.search(r"(\d+) s left", line))]
     assert percents == sorted(percents), text
-    assert left == sorted(left, reverse=True), text
     return percents
 
 

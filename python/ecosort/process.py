@@ -13,7 +13,7 @@ import selectors
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 from ecosort.checks import no_such
@@ -69,19 +69,21 @@ class Sort:
         options = ["--progress=json", "--quiet", *[f"--stats=/proc/self/fd/{self._stats}"] * has_stats]
         options += [f"--goal={goal}"] if goal else []
         request = -1
+        later: list[Callable[[], object]] = []
         try:
             if isinstance(what, Request):
                 request = memory_file(what.to_json())
                 words = [*command, *options, f"/proc/self/fd/{request}"]
             else:
                 words = [what[0], *options, *what[1:]]
-            self.process = subprocess.Popen(
-                [find_program(), *words],
-                stdin=stdin,
-                stdout=stdout,
-                stderr=subprocess.PIPE if self._messages < 0 else self._messages,
-                pass_fds=(self._stats, *keep, *[request] * (request >= 0)),
-            )
+            with _interrupts_wait(later):
+                self.process = subprocess.Popen(
+                    [find_program(), *words],
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=subprocess.PIPE if self._messages < 0 else self._messages,
+                    pass_fds=(self._stats, *keep, *[request] * (request >= 0)),
+                )
         except BaseException as error:
             self._close_descriptors()
             if isinstance(error, ValueError):  # a zero byte, or half of a surrogate pair
@@ -92,6 +94,12 @@ class Sort:
         finally:
             if request >= 0:
                 os.close(request)
+        try:
+            for interrupt in later:
+                interrupt()
+        except BaseException:
+            self.stop(signal.SIGINT)
+            raise
 
     def wait(self) -> Report:
         """Waits for the end. Raises what went wrong; what is raised in here, also KeyboardInterrupt, stops the program first."""
@@ -211,6 +219,20 @@ class Sort:
             if descriptor >= 0:
                 os.close(descriptor)
         self._stats = self._messages = -1
+
+
+@contextlib.contextmanager
+def _interrupts_wait(later: list[Callable[[], object]]) -> Iterator[None]:
+    """Ctrl-C in the middle of a start would leave a program that no one knows; so what it does is put into `later`."""
+    does = signal.getsignal(signal.SIGINT)
+    if not callable(does) or threading.current_thread() is not threading.main_thread():  # no one is interrupted
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *told: later.append(lambda: does(*told)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, does)
 
 
 def _close_quietly(pipe: IO[bytes]) -> None:

@@ -221,9 +221,14 @@ def test_a_sort_can_be_cancelled_by_another_thread(here: Path) -> None:
     assert listing(here) == [str(here / "in")]
 
 
-def test_ctrl_c_ends_the_sort_and_leaves_nothing(here: Path) -> None:
-    script = """
-import os, ecosort
+INTERRUPTED = """
+import os, signal, subprocess, ecosort
+class Started(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        if IS_EARLY:
+            os.kill(os.getpid(), signal.SIGINT)
+subprocess.Popen = Started
 os.mkfifo("in"); keep = os.open("in", os.O_RDWR)
 print("ready", flush=True)
 try:
@@ -232,8 +237,17 @@ except KeyboardInterrupt:
     children = open(f"/proc/self/task/{os.getpid()}/children").read()
     print("interrupted", children, os.listdir("."))
 """
-    out, err = interrupt_when_told(start_python(script, here))
+
+
+def test_ctrl_c_ends_the_sort_and_leaves_nothing(here: Path) -> None:
+    out, err = interrupt_when_told(start_python(INTERRUPTED.replace("IS_EARLY", "False"), here))
     assert (out, err) == ("interrupted  ['in']\n", "")
+
+
+def test_ctrl_c_while_the_program_starts_leaves_nothing_either(here: Path) -> None:
+    """No one knew the process yet: it went on."""
+    out, err = start_python(INTERRUPTED.replace("IS_EARLY", "True"), here).communicate(timeout=60)
+    assert (out, err) == ("ready\ninterrupted  ['in']\n", "")
 
 
 def test_two_sorts_at_once_do_not_meet(here: Path) -> None:
