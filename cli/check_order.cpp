@@ -67,7 +67,7 @@ Json json_of(const engine::OrderCheck& check) {
 }
 
 engine::OrderCheck check_order(const CommandLine& line, const engine::rows::FirstLook& look = {}) {
-  check_report_files({line.reports.stats, "", ""}, line.request.inputs, "-");
+  check_report_files({line.reports.stats, "", ""}, line.request.inputs, {"-"});
   return job::check_order(line.request, look);
 }
 
@@ -102,7 +102,7 @@ int check_claim(const Words& words) {
   refuse_meaningless(line, "claim");
   line.request.rows = claim->rows;
   line.request.compression.decompress = line.request.format() != Format::records;
-  check_report_files({line.reports.stats, "", ""}, std::vector<std::string>{job::claim_path(file)}, "-");
+  check_report_files({line.reports.stats, "", ""}, std::vector<std::string>{job::claim_path(file)}, {"-"});
   const engine::OrderCheck check = check_order(line);
   const std::string wrong = difference(*claim, check, line.request);
   if (!line.reports.quiet)
@@ -146,6 +146,9 @@ int check_order(const Words& words) {
   const CommandLine line = read_command_line(command_of_format(words.front()), {words.begin() + 1, words.end()});
   if (line.asks_for_help()) return print_help(command_table("check"));
   refuse_meaningless(line);
+  if (line.request.values() != nullptr && line.request.values()->keys.empty())
+    throw UsageError(fmt::format("check {}: no key; name {} with --by NAME[:TYPE][:desc]", words.front(),
+                                 line.request.format() == Format::csv ? "a column" : "a value"));
   return check_rows(line);
 }
 

@@ -83,6 +83,7 @@ class Splitter {
     complain(fmt::format("no such option: '{}'{}", word,
                          !advice.empty()          ? fmt::format("; {}", advice)
                          : word.starts_with("--") ? did_you_mean(name, names)
+                         : word.size() > 2        ? did_you_mean(fmt::format("-{}", name), names)
                                                   : ""));
   }
 

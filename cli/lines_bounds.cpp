@@ -15,9 +15,18 @@ std::string runs_text(const planner::PackingPlan& packing) {
   return packing.coders == 0 ? "" : row("compressed runs", packing_text(packing));
 }
 
+std::string space_text(const std::vector<job::SpaceNeed>& space) {
+  std::string text;
+  for (const job::SpaceNeed& need : space)
+    text += row("free space needed",
+                fmt::format("{} in {}, where {} are free", exact_bytes(need.bytes), need.where(), format_bytes(need.free_bytes)));
+  return text;
+}
+
 }  // namespace
 
-std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes) {
+std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes,
+                              const std::vector<job::SpaceNeed>& space) {
   const planner::LinePlan& plan = job.plan;
   const job::LinesBounds bounds = job::lines_bounds(job, input_bytes);
   std::string text = row("memory", exact_bytes(bounds.memory_bytes)) +
@@ -27,7 +36,8 @@ std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t i
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
   text += row("input", exact_bytes(input_bytes)) +
           row("output", (job.groups.is_on || job.limit || job.skip > 0 ? "at most " : "") + exact_bytes(input_bytes) +
-                            (job.groups.counts ? ", and the counts" : ""));
+                            (job.groups.counts ? ", and the counts" : "")) +
+          space_text(space);
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");
   if (job.limit)
     return text + row("runs", fmt::format("none where {} lines fill no more than three quarters of a run buffer", *job.limit)) +

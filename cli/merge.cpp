@@ -52,7 +52,7 @@ Json stats(const engine::WorkReport& report, const engine::fixed::MergeFilesJob&
 }  // namespace
 
 int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job::Session& session, double started_s) {
-  check_report_files(line.reports.files(), job.inputs, line.request.place.output);
+  check_report_files(line.reports.files(), job.inputs, job::written_files(line.request));
   open_queue(session, line.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, line.reports.quiet);
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(line.reports);

@@ -88,10 +88,11 @@ int merge_runs(const CommandLine& line, double started_s) {
   NamedRuns named = named_runs(line, session);
   Request request = line.request;
   request.inputs = named.paths;
-  check_report_files(line.reports.files(), named.paths, line.request.place.output);
+  const job::WrittenFiles written = job::written_files(line.request);
+  check_report_files(line.reports.files(), named.paths, written);
   for (const job::RestOfJob& rest : named.rests) {  // which may be nowhere else
-    check_report_files(line.reports.files(), rest.records, line.request.place.output);
-    if (rest.rows) check_report_files(line.reports.files(), rest.rows->inputs, line.request.place.output);
+    check_report_files(line.reports.files(), rest.records, written);
+    if (rest.rows) check_report_files(line.reports.files(), rest.rows->inputs, written);
   }
   job::PreparedRuns prepared = job::prepare_runs(request, std::move(named.rests), session.storage());
   if (prepared.rows) return merge_rows(line, std::move(*prepared.rows), session, started_s);

@@ -158,7 +158,7 @@ int partition_records(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.request.place.output;
   job::Session session;
   engine::partition::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, rows.request, session.storage());
-  check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
+  check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, {"-"});
   const planner::RecordPlan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
   const Surroundings around{.session = session,
@@ -183,7 +183,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
   const unsigned threads = terms.threads;
   job::Session session;
   engine::partition::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, std::move(terms), session.storage());
-  check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
+  check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, {"-"});
   const Surroundings around{.session = session,
                             .io = rows.request.means.io,
                             .reports = reports_of(rows.reports, rows.request.place.output),

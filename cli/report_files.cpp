@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/errors.h"
+#include "io/plain_file.h"
 #include "job/places.h"
 
 namespace ecosort::cli {
@@ -20,13 +21,6 @@ struct ReportFile {
   std::string_view option;
   const std::string& path;
 };
-
-// Returns what a name leads to, whether or not it exists yet.
-std::string canonical(const std::string& path) {
-  std::error_code ignored;
-  const std::filesystem::path found = std::filesystem::weakly_canonical(path, ignored);
-  return found.empty() ? path : std::filesystem::absolute(found, ignored).string();
-}
 
 // Returns the states of those of the inputs that are files.
 template <class Inputs>
@@ -60,12 +54,14 @@ bool is_file_of(const io::FileState& state, const std::vector<io::FileState>& fi
                              [&](const io::FileState& file) { return file.device == state.device && file.inode == state.inode; });
 }
 
-// What does not exist yet is compared by its name.
+// A device or a pipe loses nothing.
+bool is_special(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode);
+}
+
 bool are_one_file(const std::string& one, const std::string& other) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(other, ignored)) return canonical(one) == canonical(other);
-  const std::vector<io::FileState> state = states_of({other});
-  return !state.empty() && is_file_of(state.front(), states_of({one}));
+  return !is_special(other) && io::is_same_file(one == "-" ? "/dev/stdin" : one, other);
 }
 
 // The output is compared when it is known whether it is a stream or a directory.
@@ -91,7 +87,7 @@ void check_report_file(const ReportFile& report, const std::vector<io::FileState
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
 
-void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, const std::string& output) {
+void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, const job::WrittenFiles& written) {
   std::vector<ReportFile> reports;
   if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
   if (!files.events.empty()) reports.push_back({"--events", files.events});
@@ -99,12 +95,13 @@ void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, c
   if (!files.report.empty()) reports.push_back({"--report", files.report});
   for (const ReportFile& report : reports) {
     check_report_file(report, inputs);
-    if (output != "-" && canonical(report.path) == canonical(output))
-      throw UsageError(fmt::format("{} '{}' is the output; name another file", report.option, report.path));
+    if (is_special(report.path)) continue;
+    if (const char* const role = job::role_of(report.path, written); role != nullptr)
+      throw UsageError(fmt::format("{} '{}' is {}; name another file", report.option, report.path, role));
   }
   for (std::size_t i = 0; i < reports.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (canonical(reports[i].path) == canonical(reports[j].path)) refuse_pair(reports[j].option, reports[i]);
+      if (are_one_file(reports[i].path, reports[j].path)) refuse_pair(reports[j].option, reports[i]);
 }
 
 }  // namespace
@@ -121,16 +118,18 @@ void check_named_reports(const GivenWords& given) {
   }
 }
 
-void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs, const std::string& output) {
-  check(files, states_of(inputs), output);
+void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs,
+                        const job::WrittenFiles& written) {
+  check(files, states_of(inputs), written);
 }
 
-void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs, const std::string& output) {
-  check(files, states_of(inputs), output);
+void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs,
+                        const job::WrittenFiles& written) {
+  check(files, states_of(inputs), written);
 }
 
-void check_report_files(const ReportFiles& files, const std::vector<std::string>& inputs, const std::string& output) {
-  check(files, states_of(inputs), output);
+void check_report_files(const ReportFiles& files, const std::vector<std::string>& inputs, const job::WrittenFiles& written) {
+  check(files, states_of(inputs), written);
 }
 
 }  // namespace ecosort::cli

@@ -16,7 +16,7 @@ demsort_inplace::prepare::PreparedRecordsJob prepare_job(const CommandLine& line
   check_job(line);
   demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(line.request, line.assumed_bytes(), storage);
-  check_report_files(line.reports.files(), prepared.inputs, line.request.place.output);
+  check_report_files(line.reports.files(), prepared.inputs, job::written_files(line.request));
   return prepared;
 }
 

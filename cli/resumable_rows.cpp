@@ -34,7 +34,7 @@ std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
   tell_waits(session, quiet);
   demsort_inplace::prepare::PreparedRowsJob prepared = demsort_inplace::prepare::prepare_rows(command.sort, session.storage());
   demsort_inplace::prepare::require_space(prepared);
-  check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, prepared.file);
+  check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, {prepared.file});
   if (prepared.is_empty()) return is_in_place ? std::make_optional(0) : std::nullopt;
   prepared.job.look = command.look;
   open_queue(session, command.sort.means.io, job_queue_depth, quiet);

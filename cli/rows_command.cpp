@@ -106,7 +106,7 @@ int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& ses
   session.open_queue(run.request.means.io, prepared);
   run.notice(session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, run.threads_option);  // and the progress line's
-  check_report_files(run.reports.files(), job.inputs, job.output);
+  check_report_files(run.reports.files(), job.inputs, job::written_files(run.request));
   RunReports reports = run.reports;
   reports.output = job.output;
   WatchedRun watched(std::move(reports));
@@ -152,7 +152,9 @@ int plan_rows(const CommandLine& line) {
   if (line.request.values() != nullptr) job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (!are_lines && plan_job()) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
-  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
+  const std::vector<job::SpaceNeed> space = job::space_needs(job, session.storage());
+  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known, space));
+  job::check_space(job, space);
   return 0;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/advice.h"
 #include "cli/command_line.h"
 #include "cli/run_job.h"
 #include "demsort_inplace/prepare/rows.h"
+#include "job/space.h"
 
 namespace ecosort::cli {
 
@@ -43,7 +45,8 @@ int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& ses
 int run_rows(const CommandLine& line, const char* command, const char* done, double started_s);
 
 // A plan says this of a sort of rows: bounds, because their lengths show only when they are read.
-[[nodiscard]] std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes);
+[[nodiscard]] std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes,
+                                            const std::vector<job::SpaceNeed>& space);
 
 // Returns whether a plan is for rows that are not there. UsageError for what such a plan cannot have.
 [[nodiscard]] bool plans_assumed_rows(const CommandLine& line, std::string_view command);

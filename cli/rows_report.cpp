@@ -14,9 +14,8 @@ namespace ecosort::cli {
 
 namespace {
 
-std::uint64_t rows_of(const Request& request, const engine::rows::LinesReport& report) {
-  const bool are_rows = request.values() != nullptr || request.shuffle;
-  return are_rows ? report.records - report.top_lines - report.blank_lines - report.comments : report.records;
+std::uint64_t rows_of(const engine::rows::LinesReport& report) {
+  return report.records - report.top_lines - report.blank_lines - report.comments;
 }
 
 Json keys_json(const Request& request, const engine::rows::LinesReport& report) {
@@ -50,7 +49,7 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   const bool have_rows = have_values || is_shuffle;
   const char* const rows = have_rows ? "rows" : "lines";
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
-            {rows, rows_of(request, report)},
+            {rows, rows_of(report)},
             {fmt::format("{}_dropped", rows), report.dropped},
             {fmt::format("{}_beyond_limit", rows), report.beyond}};
   json.update(work_json(report, log, usage, backend));
@@ -99,14 +98,21 @@ void add_bad_rows(const engine::rows::LinesReport& report, std::vector<std::stri
   notices.insert(notices.end(), report.named_bad_rows.begin(), report.named_bad_rows.end());
 }
 
+// The order is then that of the input: perhaps not what was meant.
+std::string none_is_readable(const std::string& by, ValueType type, Format format) {
+  const std::string dates = type == ValueType::date ? " (such as 31.12.2026: --date-format '%d.%m.%Y')" : "";
+  return fmt::format("--by {}: no {} can be read as what the key says, so that the order is as before; look at the type{}", by,
+                     format == Format::csv ? "row of this column" : "value of this name", dates);
+}
+
 }  // namespace
 
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
-  const std::uint64_t rows = rows_of(request, report);
+  const std::uint64_t rows = rows_of(report);
   if (request.shuffle)
     return {"shuffled", std::max(report.input_bytes, report.output_bytes),
-            fmt::format("{} row{}{}{}, seed {}{}", rows, rows == 1 ? "" : "s", groups_text(report),
-                        report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped), *request.shuffle->seed,
+            fmt::format("{} row{}{}{}{}", rows, rows == 1 ? "" : "s", groups_text(report),
+                        report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped),
                         packed_text(report.run_packing))};
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
           fmt::format("{} {}{}{}{}{}{}{}", rows, request.values() != nullptr ? "row" : "line", rows == 1 ? "" : "s",
@@ -131,6 +137,10 @@ std::vector<std::string> row_notices(const Request& request, const engine::rows:
       notices.push_back(fmt::format("--by {}: a name on this path repeats within an object in {} rows; the last one counts", by,
                                     counts.repeated));
     if (counts.empty + counts.unparsable == 0) continue;
+    if (counts.unparsable > 0 && counts.empty + counts.unparsable == rows_of(report)) {
+      notices.push_back(none_is_readable(by, request.values()->keys[i].type, request.format()));
+      continue;
+    }
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
                                   request.values()->nulls_first ? "in front of all others" : "behind all others",
                                   request.has_groups() && !request.by_group ? "; they count as equal for --unique" : ""));

@@ -107,7 +107,7 @@ JobResult result_of(engine::fixed::SortReport report) {
 }
 
 void check_job_reports(const JobRun& run, const std::vector<std::string>& inputs) {
-  check_report_files({run.reports.stats, run.reports.events, ""}, inputs, run.file);
+  check_report_files({run.reports.stats, run.reports.events, ""}, inputs, {run.file});
 }
 
 int run_job(const JobRun& run, job::Session& session, double started_s, const Work& work) {

@@ -68,7 +68,7 @@ job::SplitterFile sample_records(const SampleOptions& options) {
   job::SampleSpec spec = options.spec;
   spec.output = rows.request.place.output;
   engine::partition::SampleRecordsJob job = job::prepare_sample_of_records(spec, rows.request, session.storage());
-  check_report_files({"", rows.reports.events, ""}, rows.request.inputs, spec.output);
+  check_report_files({"", rows.reports.events, ""}, rows.request.inputs, {spec.output});
   open_queue(session, rows.request.means.io, engine::partition::sample_read_depth + 4, rows.reports.quiet);
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
   engine::partition::Sample sample = run.watch(
@@ -100,7 +100,7 @@ job::SplitterFile sample_rows(const SampleOptions& options, job::RowTerms terms)
   job::SampleSpec spec = options.spec;
   spec.output = rows.request.place.output;
   const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, std::move(terms), session.storage());
-  check_report_files({"", rows.reports.events, ""}, rows.request.inputs, spec.output);
+  check_report_files({"", rows.reports.events, ""}, rows.request.inputs, {spec.output});
   session.open_queue("pool", 1);  // it is asked for nothing but to wake up
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
   engine::partition::Sample sample = run.watch(

@@ -42,9 +42,13 @@ void say_where_headers_go(const CommandLine& line) {
 }  // namespace
 
 int shuffle_rows(CommandLine line, double started_s) {
+  const bool is_by_chance = !line.request.shuffle->seed;
   job::choose_seed(line.request);
   say_where_headers_go(line);
-  return run_rows(line, "shuffle", "the shuffled output is complete", started_s);
+  const int code = run_rows(line, "shuffle", "the shuffled output is complete", started_s);
+  if (is_by_chance)
+    print_notice(line.reports.quiet, fmt::format("--seed {} gives this order again", *line.request.shuffle->seed));
+  return code;
 }
 
 CommandLine read_shuffle_words(std::string_view command, const Words& words) {

@@ -71,7 +71,7 @@ job::PreparedRecords prepare(const CommandLine& line, io::PosixStorage& storage,
     return job::prepare_assumed(request_of(line), line.assumed_bytes() / records::size_of(line.records()), storage, leeway);
   leeway.space_is_only_told = space_is_only_told;
   job::PreparedRecords prepared = job::prepare_records(request_of(line), storage, leeway);
-  check_report_files(line.reports.files(), prepared.job.inputs, line.request.place.output);
+  check_report_files(line.reports.files(), prepared.job.inputs, job::written_files(line.request));
   return prepared;
 }
 

@@ -76,6 +76,16 @@ std::pair<std::string_view, std::string_view> parts_of_example(std::string_view 
   return {example.substr(0, gap), example.substr(std::min(example.find_first_not_of(' ', gap), example.size()))};
 }
 
+namespace {
+
+// A shell takes lines that end so as one.
+std::string continued(std::string lines) {
+  for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 3)) lines.insert(at, " \\");
+  return lines;
+}
+
+}  // namespace
+
 std::string examples_text(const std::vector<std::string_view>& examples, std::size_t columns) {
   std::string text;
   for (const std::string_view example : examples) {
@@ -83,7 +93,7 @@ std::string examples_text(const std::vector<std::string_view>& examples, std::si
     if (2 + example.size() <= columns)
       text += fmt::format("  {}\n", example);
     else
-      text += fmt::format("  {}\n{}", wrapped(command, 2, 4, columns),
+      text += fmt::format("  {}\n{}", continued(wrapped(command, 2, 4, columns - 2)),
                           what.empty() ? "" : fmt::format("      {}\n", wrapped(what, 6, 6, columns)));
   }
   return text;

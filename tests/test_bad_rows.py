@@ -328,6 +328,29 @@ def test_what_cannot_be_left_out_is_told(ecosort: Path, tmp_path: Path, words: l
     assert listing(tmp_path) == [str(tmp_path / "in.csv")]
 
 
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [
+        (["-o", "out", "{option}", "./out"], "the output"),
+        (["-o", "out", "{option}", "link"], "the output"),
+        (["-o", "out", "--claim", "{option}", "out.claim.json"], "the claim of the output"),
+        (["-o", "o-{{}}.csv", "--split", "rows=1", "{option}", "o-00001.csv"], "one of the files of --split"),
+        (["-o", "o-{{}}.csv", "--split", "rows=1", "{option}", "o-manifest.json"], "one of the files of --split"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--bad-rows", "--stats", "--events", "--trace"])
+def test_files_of_a_sort_do_not_take_the_place_of_each_other(
+    ecosort: Path, tmp_path: Path, words: list[str], other: str, option: str
+) -> None:
+    """The bad rows were lost, or a file of a split was a report, by names that are not those that were given."""
+    (tmp_path / "in.csv").write_text("a,b\n1,x\n1\n")
+    (tmp_path / "link").symlink_to("out")
+    code, _, error = run_csv(ecosort, ["--by", "a", "in.csv", *(word.format(option=option) for word in words)], tmp_path)
+    assert code == 2
+    assert f"{words[-1]}: is {other};" in error or f"{option} '{words[-1]}' is {other};" in error
+    assert listing(tmp_path) == [str(tmp_path / "in.csv"), str(tmp_path / "link")]
+
+
 @pytest.mark.parametrize("fault", ["pwrite64:error=ENOSPC", "fsync,fdatasync:error=EIO:when=1", "linkat:error=EACCES:when=1"])
 def test_what_fails_leaves_no_rows_aside(ecosort: Path, tmp_path: Path, fault: str) -> None:
     place = tmp_path / "place"

@@ -528,6 +528,8 @@ KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}
     (["--no-header", "--by", "0"], ["1,2\n"], "key '0': without a header a column is named by its number, from 1 on"),
     (["--no-header", "--by", "name"], ["1,2\n"], "key 'name': without a header a column is named by its number, from 1 on"),
     (["--by", ":number"], ["a\n"], "key ':number' names nothing; give NAME[:TYPE][:desc]"),
+    (["--by", "a:text@"], ["a\n"], "key 'a:text@' lacks what comes behind ':text@'"),
+    (["-by", "a"], ["a\n"], "csv: no such option: '-by'; did you mean '--by'? (see ecosort csv --help)"),
     (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a", "--delimiter", "xy"], ["a\n"],

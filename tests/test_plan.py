@@ -319,17 +319,30 @@ def test_a_size_that_is_not_there_is_planned_like_one_that_is(run: Run, tmp_path
 
 
 def test_lines_that_are_not_there_are_planned_like_those_that_are(run: Run, tmp_path: Path, source: Path) -> None:
-    """But for how long their rows are: that is looked at, or supposed."""
+    """But for how long their rows are, which is looked at or supposed, and for the space, which is looked at."""
     (tmp_path / "in").write_bytes(b"123456789\n" * 3_000_000)
     real = run("plan", "lines", "-S", "4M", "in", "-o", "out", cwd=tmp_path)
     succeeded(real)
-    usual = re.compile(r"lines of (\d+) bytes make about (\d+)")
+    usual, space = re.compile(r"lines of (\d+) bytes make about (\d+)"), re.compile(r" *free space needed .*\n")
+    assert len(space.findall(real.stdout)) == 2
     for words in (["--assume-size", "30000000B"], ["--assume-size=30MB"]):
         assumed = run("plan", "lines", "-S", "4M", *words, "-o", "out", cwd=tmp_path)
-        assert usual.sub("", assumed.stdout) == usual.sub("", real.stdout)
+        assert usual.sub("", assumed.stdout) == usual.sub("", space.sub("", real.stdout))
         assert usual.findall(real.stdout + assumed.stdout) == [("10", "96"), ("100", "32")]
     for words in (["--assume-size", "1TB", str(source)], ["--assume-size"], ["--assume-size", "0B"], ["--assume-size=many"]):
         refused(run("plan", "lines", *words), 2, "--assume-size")
+
+
+@pytest.mark.parametrize("words", [["lines"], ["csv", "--no-header", "--by", "1"], ["shuffle"]], ids=lambda words: words[0])
+def test_a_plan_of_rows_says_the_free_space_and_whether_it_suffices(
+    run: Run, tmp_path: Path, require: Require, words: list[str]
+) -> None:
+    require("loop_mount")
+    (tmp_path / "in").write_bytes(b"123456789\n" * 200_000)
+    with mounted(tmp_path, "tmpfs", MIB) as drive:
+        done = run("plan", *words, tmp_path / "in", "-o", drive.root / "out")
+        assert "free space needed     1.91 MiB (2000000 bytes) in" in done.stdout
+        refused(done, 2, "not enough space for the output in")
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,25 @@ def test_no_report_takes_the_place_of_what_another_option_names(run: Run, tmp_pa
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("words", [["lines", "-c", "F"], ["lines", "-C", "F"], ["csv", "--by", "x", "--check", "F"]])
+def test_what_only_checks_tells_that_it_reports_nothing(run: Run, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "F").write_text("x\n1\n")
+    done = run(*words, "--stats", "stats", cwd=tmp_path)
+    assert (done.returncode, "does not report; `ecosort check " in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "lines"),
+    [(["--header"], "h\nb\na\n", 2), (["--header-mark", "#"], "#h\n#i\nb\n", 1), (["--paragraphs"], "\n\na\n\n\nb\n\n", 2)],
+    ids=lambda words: words[0] if isinstance(words, list) else None,
+)
+def test_lines_on_top_and_blank_ones_are_not_counted(run: Run, tmp_path: Path, words: list[str], text: str, lines: int) -> None:
+    """So that read, dropped and written rows add up."""
+    (tmp_path / "in").write_text(text)
+    succeeded(run("lines", *words, "in", "-o", "out", "--stats", "stats", cwd=tmp_path))
+    assert read_json(tmp_path / "stats")["lines"] == lines
+
+
 def test_a_device_is_read_and_reported_to(run: Run, tmp_path: Path) -> None:
     """Devices lose nothing: /dev/null may be both."""
     succeeded(run("lines", "/dev/null", "-o", "out", "--stats", "/dev/null", cwd=tmp_path))

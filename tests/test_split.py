@@ -59,6 +59,19 @@ def test_files_of_so_many_rows(ecosort: Path, tmp_path: Path, memory: str, count
         assert number == len(part)
 
 
+@pytest.mark.parametrize("words", [["--record-lines=3"], ["--paragraphs"], ["--record-start", ">"]], ids=lambda words: words[0])
+def test_rows_of_several_lines_are_cut_between_them(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    """Where the first of them ends in the next block, its lines were counted anew."""
+    ends = "\n\n" if words == ["--paragraphs"] else "\n"
+    records = [f">{i * 7919 % 3000:04}\n{'q' * (i % 97 + 1)}\n{'r' * (i % 3001 + 1)}{ends}" for i in range(3000)]
+    (tmp_path / "in.csv").write_text("".join(records))
+    done = sort(ecosort, tmp_path, "lines", *words, "--memory", "2MiB", "--split", "rows=100", "in.csv", "-o", "out-{}")
+    assert done.returncode == 0, done.stderr
+    for number, (name, rows_in) in enumerate(files_of(tmp_path).items()):
+        assert rows_in == 100
+        assert (tmp_path / name).read_text() == "".join(sorted(records)[100 * number : 100 * (number + 1)])
+
+
 def test_one_file_for_each_value(ecosort: Path, tmp_path: Path) -> None:
     """Values that no name can have as they are have names of their own."""
     days = ["2024-05-01", "a/b", "..", ".", "", "%2F", "\u00e4", "x" * 300, "x" * 301, "empty", "(none)", "a b", "-"]
@@ -158,6 +171,7 @@ def test_files_of_an_earlier_split_are_told(ecosort: Path, tmp_path: Path) -> No
     ("words", "message"),
     [
         (["--split", "rows=0", "-o", "{}"], "split 'rows=0': give a whole number, at least 1"),
+        (["--split", "size=0", "-o", "{}"], "split 'size=0': give at least one byte"),
         (["--split", "row=1", "-o", "{}"], "split 'row=1': give rows=N, size=S, files=N or by=KEY"),
         (["--split", "rows=1", "-o", "out"], "split 'rows=1': put {} into the name of the output ('out') once"),
         (["--split", "rows=1", "-o", "-"], "split 'rows=1': the files need names"),

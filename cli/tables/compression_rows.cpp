@@ -20,8 +20,8 @@ std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_
        Concern::how, sets("compression.runs", as_runs)},
       {"--assume-ratio", "R", "1",
        "assume that runs shrink to 1/R at least: only that much temporary space is checked and reserved; where they do not, and "
-       "the drive is full, the sort ends and nothing is lost. Saves no space with sort --resumable where runs give their space "
-       "to the output (ext4 with a journal, XFS)",
+       "the drive is full, the sort ends and nothing is lost. No effect with sort --resumable on ext4 with a journal and XFS, "
+       "where runs give their space to the output",
        Concern::how, sets("compression.assumed_ratio", as_ratio)},
       {"--goal", "time|energy", "time", "goal of --compress=auto: the least time, or the fewest joules by a profile with watts",
        Concern::how, checked(as_choice)}};

@@ -107,6 +107,8 @@ std::vector<ConflictRow> lines_conflicts() {
       {"--split", "--inplace", "--split cannot be combined with --inplace: one file is sorted"},
       {"--split", "--check", "--split: -c writes nothing; leave it out"},
       {"--split", "-C", "--split: -C writes nothing; leave it out"},
+      {"--stats,--events,--trace", "--check", "{}: -c does not report; `ecosort check lines --stats FILE` does"},
+      {"--stats,--events,--trace", "-C", "{}: -C does not report; `ecosort check lines --stats FILE` does"},
       {"--header-mark", "--inplace", "--header-mark cannot be combined with --inplace; use ecosort lines --header-mark -o"}};
   std::ranges::copy(group_conflicts(), std::back_inserter(rows));
   std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
@@ -230,7 +232,7 @@ std::vector<OptionRow> lines_options() {
   const auto rest = std::ranges::stable_partition(common, [](const OptionRow& row) {
     return row.name != "--profile" && row.name != "--no-profile" && row.name != "--trace";
   });
-  common.insert(rest.begin(), {"--quiet", "", "", "no notices, no progress line", Concern::report});
+  common.insert(rest.begin(), {"-q,--quiet", "", "", "no notices, no progress line", Concern::report});
   std::ranges::copy(common, std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
@@ -254,10 +256,9 @@ CommandTable lines_table() {
                        "ecosort lines --record-start '>' in.fasta           sequences with their lines, by their names",
                        "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                        "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
-                       "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},
+                       "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full"},
           .options = lines_options(),
           .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
-          .ending = "-y is refused.",
           .exit_status = exit_codes({{"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
                                      {"2", "an error, printed on stderr as sort prints it"}}),
           .conflicts = lines_conflicts(),

@@ -118,7 +118,7 @@ std::vector<OptionRow> means_options() {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "bound on all buffers, such as 512MiB",
        Concern::memory, sets("means.memory_bytes", as_memory)},
       {"--threads", "N", "the CPUs this process may use",
-       "compute threads; `auto`: as many as `ecosort tune search` found, else one for each core. The second CPU of a core (SMT), "
+       "compute threads. `auto`: as many as `ecosort tune search` found, else one for each core: the second CPU of a core (SMT), "
        "and cores with less than half the capacity of the fastest, get none",
        Concern::means, sets("means.threads", as_threads)},
       {"--merge-threads", "N", "those of --threads", "compute threads of the merge", Concern::how,

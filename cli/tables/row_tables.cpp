@@ -110,7 +110,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options, std::string
        Concern::rows, sets("rows.date_format", as_text)},
       {"--unique", "", "",
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
-       "as what their key says, are equal: with --strict none of them is dropped unseen",
+       "as what their key says, are equal; to be told of them, add --strict",
        Concern::how, sets("unique", flag<true>)},
       limit_option(),
       by_group_option(),
@@ -146,6 +146,7 @@ std::vector<ConflictRow> table_conflicts() {
           {"--claim", "--split"},
           {"--claim", "--check", "--claim: --check writes nothing; `ecosort check --claim FILE` reads the claim of a file"},
           {"--split", "--check", "--split: --check writes nothing; leave it out"},
+          {"--stats,--events,--trace", "--check", "{}: --check does not report; `ecosort check FORMAT --stats FILE` does"},
           {"--bad-rows", "--check", "--bad-rows: --check writes nothing; leave it out"},
           {"--bad-rows", "--merge", "--bad-rows cannot be combined with --merge: sort the files"},
           {"--temp", "--resumable", temp_conflict},

@@ -51,6 +51,17 @@ JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, s
       prepared.job.plan.memory_bytes, least);
 }
 
+// Fewer runs leave less half empty. Nothing: more memory does not help.
+std::optional<std::uint64_t> memory_that_fits(const PreparedRowsJob& prepared, std::uint64_t held) {
+  constexpr std::uint64_t most_times = 64;
+  planner::LinePlan memory = prepared.job.plan;
+  for (std::uint64_t times = 2; times <= most_times; times *= 2) {
+    memory.memory_bytes = times * prepared.job.plan.memory_bytes;
+    if (choose_lines_in_place(prepared.header, memory, prepared.free_bytes, held).best) return memory.memory_bytes;
+  }
+  return std::nullopt;
+}
+
 void choose_layout(PreparedRowsJob& prepared, io::PosixStorage& storage) {
   const std::string directory = JobPaths(prepared.file).parent;
   const auto choose = [&](std::uint64_t wanted_bytes) {
@@ -61,7 +72,10 @@ void choose_layout(PreparedRowsJob& prepared, io::PosixStorage& storage) {
   choose(0);
   if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
   if (!prepared.choice.least) refuse_memory(prepared);
-  if (!prepared.choice.best) return;
+  if (!prepared.choice.best) {
+    prepared.enough_memory_bytes = memory_that_fits(prepared, held_bytes(directory));
+    return;
+  }
   prepared.job.plan = prepared.choice.best->plan;
   prepared.header = prepared.choice.best->header;
 }
@@ -89,8 +103,11 @@ void require_space_in_place(const PreparedRowsJob& prepared) {
   if (!prepared.choice.best) {
     const std::uint64_t need = prepared.choice.least->need_bytes();
     throw NoSpaceInPlace(
-        fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free", directory,
-                    prepared.file, format_bytes(need), need, format_bytes(prepared.free_bytes), prepared.free_bytes),
+        fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free{}", directory,
+                    prepared.file, format_bytes(need), need, format_bytes(prepared.free_bytes), prepared.free_bytes,
+                    prepared.enough_memory_bytes
+                        ? fmt::format("; with {} of memory it fits", format_bytes(*prepared.enough_memory_bytes))
+                        : ""),
         prepared.free_bytes, need, directory);
   }
   const LinesInPlace& plan = *prepared.choice.best;

@@ -33,9 +33,10 @@ struct PreparedRowsJob {
   std::string file{};          // whose job it is: in place FILE, else the output, links followed
   std::uint64_t input_bytes = 0;
   JobHeader header{};
-  std::uint64_t free_bytes = 0;  // on the file system
-  LinesSpace space{};            // beside the inputs
-  LinesInPlaceChoice choice{};   // in place
+  std::uint64_t free_bytes = 0;                        // on the file system
+  LinesSpace space{};                                  // beside the inputs
+  LinesInPlaceChoice choice{};                         // in place
+  std::optional<std::uint64_t> enough_memory_bytes{};  // in place, where there is no space: with so much it fits
 
   [[nodiscard]] bool is_empty() const noexcept { return input_bytes == 0; }
   [[nodiscard]] const io::File& first_input() const { return *job.inputs.front().file; }

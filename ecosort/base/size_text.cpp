@@ -48,7 +48,10 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{} bytes", bytes);
 }
 
-std::string exact_bytes(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
+std::string exact_bytes(std::uint64_t bytes) {
+  const std::string text = format_bytes(bytes), exact = fmt::format("{} bytes", bytes);
+  return text == exact ? text : fmt::format("{} ({})", text, exact);
+}
 
 std::string size_word(std::uint64_t bytes) {
   for (const Unit& unit : binary_units)

@@ -183,10 +183,21 @@ std::vector<std::byte> read_whole_file(const std::string& name) {
   }
 }
 
-bool is_same_file(const std::string& a, const std::string& b) noexcept {
+std::string name_behind_links(const std::string& path) {
+  constexpr int most_links = 40;
+  std::error_code error;
+  std::filesystem::path at = path;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(at, error); ++links)
+    at = at.parent_path() / std::filesystem::read_symlink(at, error);
+  const std::filesystem::path found = std::filesystem::weakly_canonical(std::filesystem::absolute(at, error), error);
+  return found.empty() ? path : found.string();
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
   struct stat facts_a{}, facts_b{};
-  return ::stat(a.c_str(), &facts_a) == 0 && ::stat(b.c_str(), &facts_b) == 0 && facts_a.st_dev == facts_b.st_dev &&
-         facts_a.st_ino == facts_b.st_ino;
+  const bool is_there = ::stat(a.c_str(), &facts_a) == 0, is_other_there = ::stat(b.c_str(), &facts_b) == 0;
+  if (is_there && is_other_there) return facts_a.st_dev == facts_b.st_dev && facts_a.st_ino == facts_b.st_ino;
+  return !is_there && !is_other_there && name_behind_links(a) == name_behind_links(b);
 }
 
 }  // namespace ecosort::io

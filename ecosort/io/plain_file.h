@@ -64,7 +64,9 @@ class PlainFile {
 // The whole file in memory. For small files.
 [[nodiscard]] std::vector<std::byte> read_whole_file(const std::string& name);
 
-// Both names lead to the same file; false if one does not exist.
-[[nodiscard]] bool is_same_file(const std::string& a, const std::string& b) noexcept;
+// Returns the name that links lead to, absolute, whether or not there is a file of that name.
+[[nodiscard]] std::string name_behind_links(const std::string& path);
+// Both names lead to the same file, which need not be there yet.
+[[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);
 
 }  // namespace ecosort::io

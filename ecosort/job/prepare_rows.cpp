@@ -42,20 +42,23 @@ void cannot(const char* what, const std::string& name, int error) {
 namespace {
 
 bool is_merge(const Request& request) noexcept { return request.input_order != InputOrder::any; }
+// Its messages are those of sort.
+bool is_sort(const Request& request) noexcept { return request.format() == Format::lines && !request.shuffle; }
 
 std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage, char terminator) {
   std::vector<engine::rows::LineInput> inputs;
-  const bool is_sort = request.format() == Format::lines && !request.shuffle;
   bool names_stream = false;
   for (const std::string& name : request.inputs) {
     struct stat info{};
     if (name == "-" && std::exchange(names_stream, true)) {
-      if (is_sort) continue;  // nothing is left of it, as in sort
+      if (is_sort(request)) continue;  // nothing is left of it, as in sort
       throw UsageError("standard input (-) is named more than once");
     }
     if (name != "-") {
       if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
-      if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
+      if (S_ISDIR(info.st_mode) && is_sort(request)) cannot("read failed", name, EISDIR);
+      if (S_ISDIR(info.st_mode))
+        throw UsageError(fmt::format("read failed: {}: Is a directory; name the files in it", lines::quoted_name(name)));
     }
     engine::rows::LineInput input;
     input.name = name;
@@ -77,22 +80,26 @@ bool are_smaller(const std::vector<engine::rows::LineInput>& inputs, std::uint64
 }
 
 // The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
-void check_directory_of(const std::string& output) {
+void check_directory_of(const std::string& output, bool speaks_as_sort) {
   const std::string parent = std::filesystem::path(output).parent_path().string(), directory = parent.empty() ? "." : parent;
   if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
+  if (errno == ENOENT && !speaks_as_sort)
+    throw UsageError(fmt::format("open failed: {}: there is no directory {}; create it first", lines::quoted_name(output),
+                                 lines::quoted_word(directory)));
   if (errno == ENOENT || errno == ENOTDIR) cannot("open failed", output, errno);
   throw UsageError(fmt::format("open failed: {}: {} (in the directory {})", lines::quoted_name(output), std::strerror(errno),
                                lines::quoted_word(directory)));
 }
 
 // Returns where the output goes. Any output that is no regular file, such as /dev/null or a FIFO, becomes standard output.
-std::string resolve_output(const std::string& output, SpecialOutput special) {
+std::string resolve_output(const Request& request, SpecialOutput special) {
+  const std::string& output = request.place.output;
   if (output.empty() || output == "-") return "-";
   struct stat info{};
   const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
   if (error != 0 || S_ISREG(info.st_mode)) {
-    check_directory_of(output);
+    check_directory_of(output, is_sort(request));
     return io::resolve_output(output).path;
   }
   if (S_ISDIR(info.st_mode)) cannot("open failed", output, EISDIR);
@@ -117,6 +124,12 @@ std::vector<std::string> run_directories(const Request& request, const std::stri
 void check_directories(const std::vector<std::string>& directories) {
   for (const std::string& directory : directories)
     if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
+}
+
+// More than a run buffer holds makes runs of all lines, whose space the merge gives back to the output where both are on one
+// drive.
+bool makes_runs(const engine::rows::LinesJob& job, std::uint64_t bytes) {
+  return !job.merge && bytes > job.plan.run_buffer_bytes;
 }
 
 }  // namespace
@@ -156,44 +169,52 @@ bool are_known(const std::vector<engine::rows::LineInput>& inputs) {
   return std::ranges::all_of(inputs, [](const engine::rows::LineInput& input) { return input.file && !input.is_stream(); });
 }
 
-namespace {
-
-// The output is as long as the input (with -u, shorter; with counts no one knows). More than a run buffer holds makes runs of all
-// lines, whose space the merge gives back to the output where both are on one drive. What is known of the inputs before they are
-// read is checked, so that what cannot fit is refused at once.
-void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
+std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
-  if (job.groups.kept_in_runs().most > 0 || job.limit || bytes == 0) return;
+  if (job.groups.kept_in_runs().most > 0 || job.limit || bytes == 0) return {};
   using For = NotEnoughSpace::For;
-  std::vector<job::SpaceNeed> needs;
-  const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
-  if (has_runs) check_directories(job.directories);
-  std::vector<std::string> places;
-  if (job.output != "-") {
-    places.push_back(io::resolve_output(job.output).directory);
-    // The compressed size of the output shows when it is made, and so does that of groups.
-    if (!job.codecs.packing && !job.groups.is_on && job.skip == 0) needs.push_back({For::output, places, bytes, 0});
-  }
+  std::vector<SpaceNeed> needs;
+  // The compressed size of the output shows when it is made, and so does that of groups.
+  if (job.output != "-" && !job.codecs.packing && !job.groups.is_on && job.skip == 0)
+    needs.push_back({For::output, {io::resolve_output(job.output).directory}, bytes, 0});
   // The size of the runs behind a compress program shows when they are made.
-  if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
-    needs.push_back({For::runs, job.directories, job.codecs.runs.space_of(bytes), 0});
-  for (job::SpaceNeed& need : needs) {
+  if (makes_runs(job, bytes)) {
+    check_directories(job.directories);
+    if (job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
+      needs.push_back({For::runs, job.directories, job.codecs.runs.space_of(bytes), 0});
+  }
+  for (SpaceNeed& need : needs) {
     std::set<std::uint64_t> drives;  // whose space counts once, however many directories lie there
     for (const std::string& directory : need.directories)
-      if (drives.insert(job::drive_of(directory)).second) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
+      if (drives.insert(drive_of(directory)).second) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   }
+  return needs;
+}
+
+void check_space(const engine::rows::LinesJob& job, const std::vector<SpaceNeed>& needs) {
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
                         job.format->kind() == formats::Kind::lines && job.format->record_marks() == nullptr &&
                         !job.inputs.front().is_decoded();
-  job::check_space(needs, [&] {
+  check_space(needs, [&] {
     return is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : std::string();
   });
-  const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
-                        return job::drive_of(directory) == job::drive_of(places.front());
-                      });
-  const bool is_known = !job.codecs.packing && !job.groups.is_on && job.skip == 0 && !job.split;
-  if (!places.empty() && is_known && !shared && bytes >= planner::least_threaded_bytes) job.reserved_bytes = bytes;
+}
+
+namespace {
+
+// What cannot fit is refused at once. An output whose size is known and whose drive has no runs, which would give it their space,
+// gets its space at once, too.
+void take_space(engine::rows::LinesJob& job, io::Storage& storage) {
+  const std::vector<SpaceNeed> needs = space_needs(job, storage);
+  check_space(job, needs);
+  const auto is_of_output = [](const SpaceNeed& need) { return need.purpose == NotEnoughSpace::For::output; };
+  const auto output = std::ranges::find_if(needs, is_of_output);
+  if (output == needs.end() || job.split || output->bytes < planner::least_threaded_bytes) return;
+  const std::uint64_t drive = drive_of(output->directories.front());
+  const bool shared = makes_runs(job, output->bytes) &&
+                      std::ranges::any_of(job.directories, [&](const auto& runs) { return drive_of(runs) == drive; });
+  if (!shared) job.reserved_bytes = output->bytes;
 }
 
 }  // namespace
@@ -227,7 +248,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &engine::rows::LineInput::may_be_compressed))
     job.plan_again = [request, means](engine::rows::LinesJob& planned) { plan_memory_again(request, means, planned); };
-  job.output = resolve_output(request.place.output, special);
+  job.output = resolve_output(request, special);
   job.claim = claim_text_of(request, job.output, job.format.get());
   job.directories = run_directories(request, job.output);
   if (job.reread && job.codecs.packing)
@@ -254,7 +275,7 @@ PreparedLines prepare_rows(const Request& request, io::Storage& storage, Special
   // Too small for a thread of computing besides the coordinator.
   prepared.is_small = are_smaller(prepared.job.inputs, planner::least_threaded_bytes);
   if (prepared.is_small) prepared.job.plan = planner::plan_for_small_input(prepared.job.plan, known_bytes(prepared.job.inputs));
-  check_lines_space(prepared.job, storage);
+  take_space(prepared.job, storage);
   return prepared;
 }
 
@@ -291,7 +312,7 @@ PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<formats:
   job.kept = std::move(kept);
   job.rest = std::move(rest);
   fit_run_blocks(job);
-  check_lines_space(job, storage);
+  take_space(job, storage);
   return prepared;
 }
 

@@ -14,6 +14,7 @@
 #include "formats/row_format.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
+#include "job/space.h"
 #include "planner/machine.h"
 
 namespace ecosort::job {
@@ -44,6 +45,12 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 // Makes what prepare_rows() makes without looking at the space: for a plan. With `assumed_bytes`, of rows that are not there.
 [[nodiscard]] engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
                                                    std::uint64_t assumed_bytes = 0);
+
+// What the job asks of drives, and what is free there: the output is as long as the input (with -u, shorter; with counts no one
+// knows). Nothing of what is not known before the inputs are read. UsageError for a directory of runs that cannot be used.
+[[nodiscard]] std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storage& storage);
+// NoRoom, as the other one.
+void check_space(const engine::rows::LinesJob& job, const std::vector<SpaceNeed>& needs);
 
 // Lines in the order of -R: what decides their order is chosen now, unless the request has it.
 void choose_salt(Request& request);

@@ -13,6 +13,7 @@
 #include "io/posix_storage.h"
 #include "job/places.h"
 #include "job/prepare_rows.h"
+#include "job/written_files.h"
 
 namespace ecosort::job {
 
@@ -62,12 +63,13 @@ engine::rows::SetAsideTerms set_aside_of(const Request& request, std::uint64_t m
   const std::string parent = std::filesystem::path(path).parent_path().string();
   check_writable_directory(fmt::format("{}: directory", path), parent.empty() ? "." : parent);
   const std::string resolved = io::resolve_output(path).path;
-  const auto is_it = [&](const std::string& other) {
-    return other != "-" && (other == path || io::is_same_file(other, resolved));
-  };
-  if (std::ranges::any_of(request.inputs, is_it))
+  if (std::ranges::any_of(request.inputs,
+                          [&](const std::string& input) { return input != "-" && io::is_same_file(path, input); }))
     throw UsageError(fmt::format("{}: is an input; set bad rows aside in another file", path));
-  if (is_it(request.place.output)) throw UsageError(fmt::format("{}: is the output; set bad rows aside in another file", path));
+  WrittenFiles others = written_files(request);
+  others.set_aside.clear();
+  if (const char* const role = role_of(path, others); role != nullptr)
+    throw UsageError(fmt::format("{}: is {}; set bad rows aside in another file", path, role));
   return {resolved, round_down(std::min(memory_bytes / share, most_bytes), page_bytes)};
 }
 

@@ -36,7 +36,10 @@ std::optional<std::uint64_t> split_number_in(std::string_view text) {
 // "KEY", or "KEY:N": the first N bytes of its values.
 SplitTerms split_terms_of_key(const Request& request, std::string_view key) {
   const std::string& word = request.place.split;
-  if (request.values() == nullptr) refuse_split(word, "lines have no names of values: split them by rows=N, size=S or files=N");
+  if (request.values() == nullptr)
+    refuse_split(word,
+                 "lines have no names of values: split them by rows=N, size=S or files=N, or by a field, as CSV: ecosort csv "
+                 "--no-header --delimiter ' ' --quote none --by 1 --split by=1");
   const std::string& first = request.values()->keys.front().name;
   if (key == first) return {.kind = SplitKind::key};
   const std::size_t colon = key.rfind(':');
@@ -54,7 +57,11 @@ SplitTerms split_terms_of(const Request& request) {
   const std::string_view kind = std::string_view(word).substr(0, sign),
                          value = sign == std::string::npos ? "" : std::string_view(word).substr(sign + 1);
   if (kind == "by") return split_terms_of_key(request, value);
-  if (kind == "size") return {.kind = SplitKind::size, .count = parse_bytes(std::string(value), "split size=")};
+  if (kind == "size") {
+    const std::uint64_t bytes = parse_bytes(std::string(value), "split size=");
+    if (bytes == 0) refuse_split(word, "give at least one byte");
+    return {.kind = SplitKind::size, .count = bytes};
+  }
   if (kind != "rows" && kind != "files") refuse_split(word, "give rows=N, size=S, files=N or by=KEY");
   const auto number = split_number_in(value);
   if (!number) refuse_split(word, "give a whole number, at least 1");

@@ -12,6 +12,7 @@
 namespace ecosort::engine::rows {
 namespace {
 
+constexpr std::size_t least_look = 4096;
 constexpr unsigned file_blocks = 3;  // one is filled while the others are written
 
 // The seam of names is that of the storage that every program has.
@@ -68,14 +69,36 @@ void SplitSink::carry(Text part) {
   carried_ += part.size();
 }
 
-Task<void> SplitSink::take_block(Text text) {
+std::optional<std::size_t> SplitSink::complete_carried(Text text) {
   const formats::RowFormat& format = tools_.format;
-  if (carried_ > 0 && !text.empty()) {
+  if (!format.begins_anew()) {
     const char* const end = format.find_end(text.data(), text.data() + text.size(), inside_);
     const std::size_t size = end == nullptr ? text.size() : static_cast<std::size_t>(end - text.data()) + 1;
     carry(text.substr(0, size));
-    text.remove_prefix(size);
-    if (end == nullptr) co_return;
+    return end == nullptr ? std::nullopt : std::make_optional(size);
+  }
+  // The end shows from the beginning of the row on alone. Each look is at twice as much, so that all are linear in its length.
+  for (std::size_t taken = 0; taken < text.size();) {
+    const std::size_t room = std::max<std::size_t>(carry_.size() - carried_, 1), before = carried_;
+    const Text piece = text.substr(taken, std::min(std::max(carried_, least_look), room));
+    carry(piece);
+    formats::Inside inside;
+    const char* const row = reinterpret_cast<const char*>(carry_.data());
+    if (const char* const end = format.find_end(row, row + carried_, inside); end != nullptr) {
+      carried_ = static_cast<std::size_t>(end - row) + 1;
+      return taken + carried_ - before;
+    }
+    taken += piece.size();
+  }
+  return std::nullopt;
+}
+
+Task<void> SplitSink::take_block(Text text) {
+  const formats::RowFormat& format = tools_.format;
+  if (carried_ > 0 && !text.empty()) {
+    const std::optional<std::size_t> size = complete_carried(text);
+    if (!size) co_return;
+    text.remove_prefix(*size);
     inside_ = {};
     co_await take_rows({reinterpret_cast<const char*>(carry_.data()), carried_});
     carried_ = 0;

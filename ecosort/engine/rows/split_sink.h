@@ -56,6 +56,8 @@ class SplitSink : public LineSink {
   Task<void> append(Text bytes);
   Task<void> end_file(std::uint64_t rows);
   void carry(Text part);
+  // Takes what the row that is carried lacks from the text behind it. Returns how much that is; nothing: the row goes on.
+  [[nodiscard]] std::optional<std::size_t> complete_carried(Text text);
 
   RowTools tools_;
   const SplitJob& job_;

@@ -71,6 +71,7 @@ void take_type_with_argument(std::string_view& text, ValueKey& key) {
     if (at == std::string_view::npos) continue;
     key.type = facts.type;
     key.argument = text.substr(at + facts.name.size() + 2);
+    if (key.argument.empty()) throw UsageError(fmt::format("key '{}' lacks what comes behind '{}'", text, begin));
     text = text.substr(0, at);
     return;
   }
