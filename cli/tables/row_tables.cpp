@@ -110,7 +110,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options, std::string
        Concern::rows, sets("rows.date_format", as_text)},
       {"--unique", "", "",
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
-       "as what their key says, are equal; to be told of them, add --strict",
+       "as what their key says, are equal: --strict ends with an error there",
        Concern::how, sets("unique", flag<true>)},
       limit_option(),
       by_group_option(),

@@ -203,7 +203,7 @@ void check_space(const engine::rows::LinesJob& job, const std::vector<SpaceNeed>
 
 namespace {
 
-// What cannot fit is refused at once. An output whose size is known and whose drive has no runs, which would give it their space,
+// Refuses at once what cannot fit. An output whose size is known and whose drive has no runs, which would give it their space,
 // gets its space at once, too.
 void take_space(engine::rows::LinesJob& job, io::Storage& storage) {
   const std::vector<SpaceNeed> needs = space_needs(job, storage);

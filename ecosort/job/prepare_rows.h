@@ -46,7 +46,7 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 [[nodiscard]] engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
                                                    std::uint64_t assumed_bytes = 0);
 
-// What the job asks of drives, and what is free there: the output is as long as the input (with -u, shorter; with counts no one
+// Returns what the job asks of drives, and what is free there: the output is as long as the input (with -u, shorter; with counts no one
 // knows). Nothing of what is not known before the inputs are read. UsageError for a directory of runs that cannot be used.
 [[nodiscard]] std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storage& storage);
 // NoRoom, as the other one.
