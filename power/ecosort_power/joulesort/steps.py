@@ -82,7 +82,7 @@ class Joulesort:
             self._display.say(self._what_it_takes())
 
     def _what_it_takes(self) -> str:
-        """How long a sort takes is said where a profile of this machine predicts it."""
+        """Says how long a sort takes where a profile of this machine predicts it."""
         r = self._request
         skewed, sorts = (", as much of skewed input", r.runs + 1) if r.category == DAYTONA else ("", r.runs)
         space = sum(need.bytes for need in self._needs())
