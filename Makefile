@@ -81,8 +81,12 @@ everything: ## build the program, its unit tests and the tools of the benchmarks
 	@grep -q '^ECOSORT_TESTS:BOOL=ON$$' $(BUILD)/CMakeCache.txt 2>/dev/null || $(CONFIGURE) $(BUILD) $(TYPE) -DECOSORT_TESTS=ON
 	@ninja -C $(BUILD) -j $(JOBS)
 
+.PHONY: tools
+tools: all ## build the program and install its Python tools into .venv (queue, serve, power, joulesort, tune, parquet, cluster)
+	@$(DEPS) python
+
 .PHONY: deps
-deps: ## install every Debian and Python package that the other targets need (asks; YES=1 answers)
+deps: ## install every Debian and Python package that development needs, browser and servers of the tests too (asks; YES=1 answers)
 	@$(DEPS) program build python test fuzz lint
 
 .PHONY: test
@@ -274,7 +278,6 @@ soak: ## all tests with larger sweeps (hours), then make oldest, make cross, mak
 	  ECOSORT_SOAK=1 $(MAKE) --no-print-directory $$target; \
 	  echo "soak: $$target is done after $$(((SECONDS - begin) / 60)) minutes"; done
 
-COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort cluster queue serve manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
@@ -284,9 +287,7 @@ install: library ## install program, library, man pages and completions below PR
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --component library --prefix $(PREFIX)
 	install -D $(STRIP) -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
 	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D $(STRIP) -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
-	@mkdir -p $(BUILD)/manual
-	@$(EMULATOR) $(BUILD)/ecosort manual man > $(BUILD)/manual/ecosort.1
-	@for command in $(COMMANDS); do $(EMULATOR) $(BUILD)/ecosort manual man $$command > $(BUILD)/manual/ecosort-$$command.1; done
+	@rm -rf $(BUILD)/manual && packaging/manuals $(BUILD)/manual $(EMULATOR) $(BUILD)/ecosort
 	@$(EMULATOR) $(BUILD)/ecosort manual bash > $(BUILD)/manual/ecosort.bash
 	@$(EMULATOR) $(BUILD)/ecosort manual fish > $(BUILD)/manual/ecosort.fish
 	install -d $(MAN)
@@ -297,7 +298,7 @@ install: library ## install program, library, man pages and completions below PR
 .PHONY: uninstall
 uninstall: ## remove what make install put below PREFIX
 	rm -f $(DESTDIR)$(PREFIX)/bin/ecosort $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
-	rm -f $(MAN)/ecosort.1 $(COMMANDS:%=$(MAN)/ecosort-%.1) $(BASH_COMPLETION) $(FISH_COMPLETION)
+	rm -f $(MAN)/ecosort.1 $(MAN)/ecosort-*.1 $(BASH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(DESTDIR),$(shell cat $(BUILD)/install_manifest_library.txt 2>/dev/null))
 	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/ecosort $(DESTDIR)$(PREFIX)/lib/cmake/ecosort 2>/dev/null
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort

@@ -82,6 +82,13 @@ def test_the_overview_leads_to_the_pages_of_all_commands(run: Run) -> None:
         assert len(re.findall(rf"ecosort-{command}\(1\)", text)) == 2, command
 
 
+def test_an_installation_gets_the_pages_of_all_commands(ecosort: Path, tmp_path: Path) -> None:
+    """`make install` and the tarball call this."""
+    subprocess.run([ROOT / "packaging/manuals", tmp_path / "man1", ecosort], check=True)
+    pages = {path.name for path in (tmp_path / "man1").iterdir() if path.stat().st_size > 0}
+    assert pages == {"ecosort.1", *(f"ecosort-{command}.1" for command in (*COMMANDS, *PROGRAMS))}
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, *PROGRAMS])
 def test_every_command_has_a_page_with_its_options(run: Run, command: str) -> None:
     text = typeset(run("manual", "man", command).stdout)
@@ -337,4 +344,5 @@ def test_the_page_of_a_python_tool_has_its_commands_and_options(run: Run, comman
         assert items - own == set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", told, re.MULTILINE)) - own
     else:
         commands = told.partition("ommands:" if "ommands:" in told else "COMMAND\n")[2]
+        assert "...\n" not in commands  # each is explained by a whole sentence
         assert items - own == set(re.findall(r"^ +([a-z]+)  ", commands, re.MULTILINE))

@@ -80,7 +80,7 @@ def queue() -> None:
 @click.option("--user", help="Root only: whose job it is.")
 @click.argument("words", metavar="-- COMMAND ...", nargs=-1, type=click.UNPROCESSED)
 def add(words: tuple[str, ...], patterns: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
-    """Queues a job and prints its number. COMMAND is sort, lines, csv, jsonl, merge or inplace, as for ecosort."""
+    """Queues a job and prints its number. COMMAND is sort, lines, csv, jsonl, shuffle, merge or inplace, as for ecosort."""
     if user is not None and os.geteuid() != 0:
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)
@@ -317,7 +317,8 @@ def _tell(error: click.ClickException) -> None:
         error.show()
         return
     is_of_add = isinstance(error, click.NoSuchOption) and error.ctx is not None and error.ctx.command is add
-    hint = "put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT" if is_of_add else ""
+    lacks_dashes = is_of_add and "--" not in sys.argv
+    hint = "put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT" if lacks_dashes else ""
     print(f"ecosort: {shown(usage_text(error, hint))}", file=sys.stderr)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import click
+from ecosort_power import usage
 
 
 class Whole(click.IntRange):
@@ -26,7 +27,7 @@ class Number(click.FloatRange):
         return found
 
 
-class Command(click.Command):
+class Command(usage.Command):
     """Its errors all know which command they are of: to click, an option that lacks its value is of none."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -13,6 +13,7 @@ from ecosort_power import __version__
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK
 from ecosort_power.options import MAX_RECORDS, Checksum, Number, Program, Records
 from ecosort_power.program_end import run_program
+from ecosort_power.usage import Group
 
 _DIRECTORY = click.Path(path_type=Path)
 _WEEK_S = 7 * 86400.0
@@ -50,7 +51,7 @@ def _around_runs(command: Command) -> Command:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ecosort-power")
 def cli() -> None:
     """Measures the energy of a sort with real meters and reports records per joule.

@@ -13,8 +13,8 @@ from pathlib import Path
 from resource import struct_rusage
 
 from ecosort_power.encoding import is_utf8, spelled
-from ecosort_power.errors import RunError, UsageError
-from ecosort_power.transports.process import reap, session, spawn, stop
+from ecosort_power.errors import EXIT_USAGE, RunError, UsageError
+from ecosort_power.transports.process import reap, run_to_end, session, spawn, stop
 
 # Subcommands of ecosort that are given --events and --stats; those of rows have an output that is no records.
 _OF_ROWS = ("lines", "csv", "jsonl")
@@ -55,6 +55,20 @@ def with_reports(words: Sequence[str], events: Path, stats: Path) -> list[str]:
         if any(w == option or w.startswith(option + "=") for w in words):
             raise UsageError(f"leave {option} to ecosort-power: it is set for every run (or write {option} {{{option[2:]}}})")
     return [*words[:2], "--events", str(events), "--stats", str(stats), *words[2:]]
+
+
+def require_understood(words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+    """UsageError, in the line of the program itself, for words that `ecosort` refuses whatever the files are."""
+    if Path(words[0]).name != "ecosort" or len(words) < 2 or words[1].startswith("-"):
+        return
+    questions = [[words[0], words[1], "--help"]]
+    asks_output = not sorts_rows(words) or output_of(words) is not None  # rows without one may be looked at only (--check)
+    if is_ecosort(words) and words[1] != "resume" and asks_output and run_to_end([words[0], "request", "--help"], env)[0] == 0:
+        questions.append([words[0], "request", *words[1:]])
+    for question in questions:
+        code, _, said = run_to_end(question, env)
+        if code == EXIT_USAGE and not said.startswith("ecosort: request:"):  # of that no word is wrong
+            raise UsageError(f"COMMAND is refused: {said.strip().rpartition(chr(10))[2].removeprefix('ecosort: ')}")
 
 
 def output_of(words: Sequence[str]) -> Path | None:

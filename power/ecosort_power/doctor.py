@@ -13,7 +13,7 @@ from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.expect import Expectation, expect, seconds_of
 from ecosort_power.machine_checks import Check, State, machine_checks
 from ecosort_power.meters import make_meter, meter_class
-from ecosort_power.meters.base import Machine, MeterSpec, with_settings
+from ecosort_power.meters.base import Machine, MeterSpec, more_values, with_settings
 from ecosort_power.plausible import LEAST_W, implausible
 from ecosort_power.probe import Probe, run_probe
 from ecosort_power.reading import Capabilities, Reading, screen
@@ -73,7 +73,7 @@ def _meter(spec: MeterSpec, plan: Plan, why: str, probe_s: float, load_command: 
     watts = _levels(found)
     if watts is None:
         return [*checks, Check(name, State.PROBLEM, "expected uncertainty: not known, the meter gave no power", "see above")]
-    return [*checks, _expected(name, _with_probe(capabilities, found), watts, plan, why)]
+    return [*checks, _expected(spec, _with_probe(capabilities, found), watts, plan, why)]
 
 
 def _levels(found: Probe) -> tuple[float, float] | None:
@@ -159,7 +159,7 @@ def _accuracy(name: str, capabilities: Capabilities) -> Check:
     return Check(name, State.OK, f"accuracy: {capabilities.accuracy.text()}")
 
 
-def _expected(name: str, capabilities: Capabilities, watts: tuple[float, float], plan: Plan, why: str) -> Check:
+def _expected(spec: MeterSpec, capabilities: Capabilities, watts: tuple[float, float], plan: Plan, why: str) -> Check:
     lengths = LENGTHS_S if plan.seconds is None else (plan.seconds,)
     found = [expect(s, *watts, capabilities) for s in lengths]
     what = f"a run of {plan.records} records" if plan.records is not None and plan.seconds is not None else "a run"
@@ -168,13 +168,13 @@ def _expected(name: str, capabilities: Capabilities, watts: tuple[float, float],
         text += " (without the meter's own accuracy)"
     if plan.records is not None and plan.seconds is None:
         todo = f"how long {plan.records} records take is not known ({why}); --seconds says it"
-        return Check(name, State.WARNING, text, todo)
-    return Check(name, *_verdict(found[-1], text))
+        return Check(spec.name, State.WARNING, text, todo)
+    return Check(spec.name, *_verdict(found[-1], text, spec))
 
 
-def _verdict(last: Expectation, text: str) -> tuple[State, str, str]:
+def _verdict(last: Expectation, text: str, spec: MeterSpec) -> tuple[State, str, str]:
     if last.share is None:
-        return State.PROBLEM, text, "sort more records, or use a meter with more values per second"
+        return State.PROBLEM, text, f"sort more records, or {more_values(spec.text)}"
     if last.share > GOOD_SHARE:
         return State.WARNING, text, "longer runs, or a finer meter"
     return State.OK, text, ""

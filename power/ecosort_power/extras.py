@@ -22,7 +22,7 @@ _PACKAGES = {
 
 def install(module: str) -> str:
     """The command that brings a module: of its library, or in the source tree of all that this project can use."""
-    return f"pip install {_PACKAGES.get(module, module)} (in the source tree: make deps)"
+    return f"pip install {_PACKAGES.get(module, module)} (in the source tree: make tools)"
 
 
 def missing(error: ModuleNotFoundError) -> UsageError:

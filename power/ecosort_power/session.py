@@ -24,14 +24,14 @@ from ecosort_power.assemble import Pieces, assemble
 from ecosort_power.clock import REAL, Clock
 from ecosort_power.cold import ColdState, SettleState, make_cold, settle
 from ecosort_power.combine import headline
-from ecosort_power.command import is_ecosort, last_words, output_of, run_command, sorts_rows, with_reports
+from ecosort_power.command import is_ecosort, last_words, output_of, require_understood, run_command, sorts_rows, with_reports
 from ecosort_power.encoding import write_text
 from ecosort_power.equipment import Equipment
 from ecosort_power.errors import MeterError, PowerError, RunError, UsageError
 from ecosort_power.host import facts
 from ecosort_power.live import Display, Tally, Together, format_line
 from ecosort_power.meters import meter_class
-from ecosort_power.meters.base import MeterSpec
+from ecosort_power.meters.base import MeterSpec, more_values
 from ecosort_power.monitor import LoadPoint, Monitor, write_points
 from ecosort_power.phases import current_phase
 from ecosort_power.preflight import preflight
@@ -90,9 +90,11 @@ class Measurement:
         for index in left:
             run = self._run(session, index)
             if index == left[0] and index != left[-1] and is_too_short(run, session):
+                meters = (session.headline or "").split("+")
+                helps = more_values(next((m.spec for m in session.meters if m.name in meters), ""))
                 self._display.say(
                     f"the other {len(left) - 1} runs would be too short for the meter as well and are not started: sort more "
-                    "records, or take a meter with more values per second"
+                    f"records, or {helps}"
                 )
                 return self._summarize(session)
         if left or not session.idle_after_w:
@@ -112,9 +114,11 @@ class Measurement:
         if self._output is not None and self._output.exists() and not self._output.is_file():
             raise UsageError(f"the output {self._output} is no regular file: it would not be removed before each run")
         with_reports(self._options.command, Path("events"), Path("stats"))
-        program = self._options.command[0]
-        if shutil.which(program) is None:
-            raise UsageError(f"{program} cannot be started: it is no program, or not in PATH")
+        others = (shlex.split(words)[0] for words in (self._options.prepare, self._options.check_command) if words is not None)
+        for program in (self._options.command[0], *others):
+            if shutil.which(program) is None:
+                raise UsageError(f"{program} cannot be started: it is no program, or not in PATH")
+        require_understood(self._options.command, self._env)
         if self._in_place() and self._options.runs > 1 and self._options.prepare is None:
             raise UsageError("input and output are one file: give --prepare COMMAND that creates it before each run")
         if self._validates and self._output is not None:

@@ -5,6 +5,19 @@ from __future__ import annotations
 import click
 
 
+class Command(click.Command):
+    """The list of commands shows its first sentence whole; click would cut it."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        return super().get_short_help_str(100 * limit)
+
+
+class Group(click.Group):
+    """Its commands are such."""
+
+    command_class = Command
+
+
 def asks_for_help(error: click.ClickException) -> bool:
     """A group of commands without one; click before 8.2 prints the help and has no such error."""
     return isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))

@@ -34,10 +34,22 @@ class TableOrder:
 def claim_of(schema: Any, by: Any) -> list[Any] | None:
     """The claim of a file that is sorted by these keys, up to the first float: readers order NaN and -0.0 differently."""
     plain = plain_schema(schema)
-    columns = takewhile(lambda column: not pa.types.is_floating(plain.field(column.index).type), columns_of(plain, by))
+    columns = columns_of(plain, by)[: _claimed_count(plain, by)]
     leaves = list(_leaves(schema))
     claim = [pq.SortingColumn(leaves.index(column.index), column.is_descending, column.nulls_first) for column in columns]
     return claim or None
+
+
+def unclaimed(schema: Any, by: Any) -> list[str]:
+    """Names the keys that the claim leaves out."""
+    plain = plain_schema(schema)
+    return [column.name for column in columns_of(plain, by)[_claimed_count(plain, by) :]]
+
+
+def _claimed_count(plain: Any, by: Any) -> int:
+    return sum(
+        1 for _ in takewhile(lambda column: not pa.types.is_floating(plain.field(column.index).type), columns_of(plain, by))
+    )
 
 
 def checked_claim(table: Path) -> TableOrder:

@@ -50,12 +50,15 @@ def _sort(request: dict[str, Any]) -> None:
         if _are_one_file(stats, name):
             what = "the output" if name == output else "an input"
             raise BadInput(f"--stats '{stats}' is {what} and would be overwritten; name another file")
-    report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given)
+    unclaimed: list[str] = []
+    report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given, unclaimed)
     if "stats" in reports:
         Path(reports["stats"]).write_text(json.dumps({"schema": _SCHEMA, **_figures(report, nulls)}, indent=1) + "\n")
     if not reports["quiet"]:
         with contextlib.suppress(OSError):  # no one reads any more
             print(_summary(report, nulls), file=sys.stderr)
+            if unclaimed:
+                print(_notice(output, unclaimed), file=sys.stderr)
 
 
 def _check(request: dict[str, Any]) -> None:
@@ -95,6 +98,14 @@ def _summary(report: Report, nulls: str) -> str:
     left = [(report.dropped, "with keys that were there already"), (report.beyond_limit, "behind the limit")]
     more = "".join(f", {count} {why} left out" for count, why in left if count)
     return f"ecosort: {report.records} rows sorted, nulls {nulls}{more}"
+
+
+def _notice(output: str, unclaimed: Sequence[str]) -> str:
+    keys = ", ".join(map(shown, unclaimed))
+    return (
+        f"ecosort: {shown(output)} does not claim its order by {keys}: programs put NaN and -0.0 in different places, so that a "
+        "claim ends before the first floating-point key"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -54,17 +54,18 @@ def sorted_table(table: Any, by: Any, told: dict[str, Any]) -> pa.RecordBatchRea
     return _row_sort(told).sort(_source_of(table), by, **_selected(told))
 
 
-def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
+def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any], unclaimed_keys: list[str] | None = None) -> Report:
     """Sorts a table into a Parquet or Feather file. The report is that of the sort of its keys.
 
-    A Parquet file claims its order (`sorting_columns`), so that readers may leave out a sort of theirs. One of Parquet files has
+    A Parquet file claims its order (`sorting_columns`), so that readers may leave out a sort of theirs; `unclaimed_keys` gets the
+    keys that it does not claim. One of Parquet files has
     the codecs, the page index and the rows of row groups of the first, the latter as far as the memory has room for them.
     """
     rows, source = _row_sort(told), _source_of(table)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ecosort.arrow_claims import claim_of
+    from ecosort.arrow_claims import claim_of, unclaimed
     from ecosort.arrow_input import parquet_schema
 
     writers = {".parquet": pq.ParquetWriter} | dict.fromkeys((".feather", ".arrow", ".ipc"), pa.ipc.new_file)
@@ -75,6 +76,8 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     with _new_output(dst, told) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
+        if is_parquet and unclaimed_keys is not None:
+            unclaimed_keys += unclaimed(batches.schema, by)
         schema = parquet_schema(batches.schema) if is_parquet else batches.schema
         groups = closing(ahead(rows.joined(batches, source.form.group_rows)))  # else the encoder, which is one thread, would wait
         with groups as joined, open(descriptor, "wb", closefd=False) as file, make(file, schema, **how) as writer:

@@ -832,6 +832,14 @@ def test_a_command_without_the_dashes_before_it(queue: Queue) -> None:
             "queue add: invalid value for '--priority': 'high' is not a valid whole number; see",
         ),
         ("queue add --settle nan -- sort", "queue add: invalid value for '--settle': 'nan' is not a valid number; see"),
+        (
+            "queue add --evry daily sort",
+            "queue add: no such option '--evry'. (Did you mean one of: '--every', '--memory', '--user'?); put --",
+        ),
+        (
+            "queue add --evry daily -- sort",
+            "queue add: no such option '--evry'. (Did you mean one of: '--every', '--memory', '--user'?); see",
+        ),
         ("queue add --name", "queue add: option '--name' requires an argument; see ecosort queue add --help"),
         ("queue show", "queue show: missing argument 'ID'; see ecosort queue show --help"),
         ("queue nothing", "queue: no such command 'nothing'; see ecosort queue --help"),

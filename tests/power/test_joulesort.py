@@ -394,6 +394,7 @@ def test_an_input_that_was_changed_is_not_sorted(ecosort: Path, tmp_path: Path, 
     words = ("joulesort", "--records", "20000", "--runs", "1", "--dir", "e", "--category", "indy", *QUICK)
     done = cli(*words, "--meter", METER, env=slow(tmp_path))
     assert (tmp_path / "e/result").exists(), done.stderr
+    assert re.search(r"\n0\.002 GB of input, 0\.00\d+ GB with runs and output; sorts: 1; idle .*\ngenerating", done.stderr)
     shutil.rmtree(tmp_path / "e/result")
     path = tmp_path / "e/data/input.dat"
     data = bytearray(path.read_bytes())

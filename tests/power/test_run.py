@@ -19,7 +19,7 @@ from ecosort_power.session import Measurement
 from ecosort_power.store import Options, ResultDirectory
 
 from .measured import Measured, copied, until_sound
-from .support import CHECK, PEERS, QUICK, Cli, HurriedClock, cli_env, fake_sort, load, toy_meter, wait_for
+from .support import BUILD, CHECK, PEERS, QUICK, Cli, HurriedClock, cli_env, fake_sort, load, toy_meter, wait_for
 
 
 def known_joules(directory: Path, begin: float, end: float) -> float:
@@ -410,6 +410,9 @@ def test_reports_of_the_sort_are_the_harness_own(cli: Cli) -> None:
     assert "leave --events" in done.stderr
 
 
+NO_METER = ("--time-only", "--no-validate", "--out", "r")
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
@@ -417,6 +420,9 @@ def test_reports_of_the_sort_are_the_harness_own(cli: Cli) -> None:
         (["run", "--meter", "voltcraft:x", "--out", "r", "--", "true"], "no meter of kind"),
         (["run", "--time-only", "--input", "absent", "--out", "r", "--", "true"], "is no file"),
         (["run", "--time-only", "--no-validate", "--out", "r", "--", "/nonexistent"], "cannot be started"),
+        (["run", *NO_METER, "--prepare", "nonesuch x", "--", "true"], "nonesuch cannot be started"),
+        (["run", *NO_METER, "--", str(BUILD / "ecosort"), "sortt", "in"], "no such command: 'sortt'; did you mean 'sort'?"),
+        (["run", *NO_METER, "--", str(BUILD / "ecosort"), "sort", "--memori", "in", "-o", "x"], "no such option: '--memori'"),
         (["run", "--continue", "absent"], "no session.json"),
         (["report", "absent"], "no session.json"),
         (["check", "absent"], "no session.json"),

@@ -10,7 +10,7 @@ import pytest
 from ecosort_power import codec, meters
 from ecosort_power.config import configured, resolve
 from ecosort_power.errors import UsageError
-from ecosort_power.meters.base import Meter, parse_spec, with_settings
+from ecosort_power.meters.base import Meter, more_values, parse_spec, with_settings
 from ecosort_power.reading import Accuracy, Capabilities, Flag, Reading, Scope, parse_accuracy
 from ecosort_power.transports.credentials import find_secret, read_secret_file
 from hypothesis import given
@@ -22,6 +22,13 @@ def test_a_specification_has_a_name_a_kind_an_address_and_settings() -> None:
     assert (spec.name, spec.scheme, spec.address) == ("wall", "scpi", "/dev/ttyUSB0")
     assert spec.settings == {"profile": "lmg95", "accuracy": "0.03%+0.02W"}
     assert parse_spec(spec.text).settings == spec.settings
+
+
+@pytest.mark.parametrize(
+    ("meter", "helps"), [("sim:#update=0.1", "--meter sim:#period=0.1"), ("tasmota://h", "take a meter with")]
+)
+def test_a_run_that_is_too_short_gets_advice_that_this_meter_can_follow(meter: str, helps: str) -> None:
+    assert helps in more_values(meter)
 
 
 def test_an_equals_sign_in_an_address_is_no_name() -> None:

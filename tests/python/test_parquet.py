@@ -92,6 +92,19 @@ def test_check_holds_files_against_their_own_claim(document: Callable[..., Any],
     assert document("false.parquet", "x.dat", command="check").startswith("check: x.dat is no .parquet file, and others are")
 
 
+@pytest.mark.parametrize(("keys", "left"), [(["f", "i"], "f, i"), (["i", "f"], "f"), (["i"], "")])
+def test_keys_that_the_file_does_not_claim_are_named(
+    document: Callable[..., Any], here: Path, capfd: Any, keys: list[str], left: str
+) -> None:
+    pq.write_table(pa.table({"i": [2, 1], "f": [0.5, -0.0]}), "in.parquet")
+    words = [*(word for key in keys for word in ("--by", key)), "in.parquet", "-o", "out.parquet"]
+    assert main([document(*words)]) == 0
+    said = capfd.readouterr().err
+    assert (f"out.parquet does not claim its order by {left}: " in said) == ("claim" in said) == bool(left)
+    assert main([document("--quiet", *words)]) == 0
+    assert capfd.readouterr().err == ""
+
+
 def test_names_that_are_not_utf8(document: Callable[..., Any], here: Path, capfd: Any) -> None:
     """JSON has no place for their bytes, and pyarrow takes none as str: both read them as another name."""
     write_input()

@@ -12,6 +12,7 @@ from ecosort_measure import options
 from ecosort_measure.options import PATH
 from ecosort_measure.sizes import SIZE
 from ecosort_power.program_end import run_program
+from ecosort_power.usage import Group
 
 from ecosort_tuning import __version__
 from ecosort_tuning.errors import (
@@ -25,7 +26,7 @@ _PROFILE = partial(
 )
 
 
-@click.group(context_settings=options.CONTEXT)
+@click.group(cls=Group, context_settings=options.CONTEXT)
 @click.version_option(__version__, prog_name="ecosort-tune")
 def cli() -> None:
     """Finds out what this machine can do, and what suits it.

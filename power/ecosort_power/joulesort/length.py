@@ -24,7 +24,7 @@ from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.space import free_bytes
 from ecosort_power.joulesort.state import TRIAL
 from ecosort_power.meters import make_meter, meter_class
-from ecosort_power.meters.base import MeterSpec, with_settings
+from ecosort_power.meters.base import MeterSpec, more_values, with_settings
 from ecosort_power.records import RECORD_BYTES, spaced
 from ecosort_power.statistics import describe, t95
 
@@ -48,6 +48,7 @@ class Shortest:
 
     meter: str
     seconds: float
+    helps: str  # what gives it more values
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def shortest_run(specs: Iterable[MeterSpec]) -> Shortest | None:
             continue
         meter = make_meter(spec)
         try:
-            found.append(Shortest(spec.name, least_seconds(with_settings(meter.open(), spec))))
+            found.append(Shortest(spec.name, least_seconds(with_settings(meter.open(), spec)), more_values(spec.text)))
         finally:
             meter.close()
     return max(found, key=lambda s: s.seconds, default=None)
@@ -171,5 +172,5 @@ def require_length(records: int, rehearsal: bool, found: Enough | None, shortest
     raise UsageError(
         f"a sort of {spaced(records)} records is too short for meter {shortest.meter}, which needs runs of "
         f"{shortest.seconds:.3g} s or more: here that takes {todo} (a sort of {spaced(found.tried)} took {found.seconds:.2g} s), "
-        "or a meter with more values per second; nothing was made"
+        f"or {shortest.helps}; nothing was made"
     )

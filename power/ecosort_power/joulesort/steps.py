@@ -21,11 +21,12 @@ from ecosort_power.errors import EXIT_INVALID, EXIT_OK, PowerError, RunError, Us
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
 from ecosort_power.joulesort.length import Enough, Shortest, enough_for, require_length, shortest_run, stopwatch_in, with_spread
-from ecosort_power.joulesort.space import check_space, least, needs
+from ecosort_power.joulesort.space import Need, check_space, least, needs
 from ecosort_power.joulesort.state import Place, Request, State, alone_in, directory, locked
 from ecosort_power.launch import measure, say_how_to_continue, specs_of
 from ecosort_power.live import Display
-from ecosort_power.records import spaced
+from ecosort_power.planned import plan_of, prediction_of
+from ecosort_power.records import RECORD_BYTES, spaced
 from ecosort_power.report import facts, html, markdown, plots, terminal
 from ecosort_power.report.content import Result, gather
 from ecosort_power.report.facts import MISSING
@@ -77,6 +78,25 @@ class Joulesort:
         self._check_space()
         if self._place.begun() is None and not self._chosen:
             self._check_length()
+        if self._place.begun() is None:
+            self._display.say(self._what_it_takes())
+
+    def _what_it_takes(self) -> str:
+        """Says how long a sort takes where a profile of this machine predicts it."""
+        r = self._request
+        skewed, sorts = (", as much of skewed input", r.runs + 1) if r.category == DAYTONA else ("", r.runs)
+        space = sum(need.bytes for need in self._needs())
+        waits_s = 2 * r.idle_s + sorts * r.pause_s + len(r.meters) * r.probe_s
+        try:
+            seconds = prediction_of(plan_of(r.records, self._output, sorter.entry_words(r.sort_words)))["seconds"]
+            each = f", of about {float(seconds):.3g} s each"
+        except UsageError:
+            each = ""
+        return (
+            f"{r.records * RECORD_BYTES / 1e9:.3g} GB of input{skewed}, {space / 1e9:.3g} GB with runs and output; "
+            f"sorts: {sorts}{each}; idle power and pauses: {waits_s / 60:.2g} minutes, and up to "
+            f"{sorts * r.settle_s / 60:.2g} until the drives rest; making, reading and checking the files comes on top"
+        )
 
     def _refuse_others_files(self) -> None:
         """Before an entry has begun, files of these names are somebody else's: they would be written over."""
@@ -129,11 +149,17 @@ class Joulesort:
         session = directory.session()
         return len(directory.runs()) == session.options.runs and bool(session.idle_after_w or session.options.idle_s <= 0)
 
+    def _inputs_of_it(self) -> list[Path]:
+        return [self._input] + ([self._skewed_input] if self._request.category == DAYTONA else [])
+
+    def _needs(self) -> list[Need]:
+        r = self._request
+        return needs(r.records, r.sort_words, Path(r.data), self._inputs_of_it(), self._output)
+
     def _check_space(self) -> None:
-        files = [self._input] + ([self._skewed_input] if self._request.category == DAYTONA else [])
         data, what = Path(self._request.data), f"the {'rehearsal' if self._request.rehearsal else 'class'} {self._name}"
-        check_space(least(self._request.records, data, files, self._output), what)
-        check_space(needs(self._request.records, self._request.sort_words, data, files, self._output), what)
+        check_space(least(self._request.records, data, self._inputs_of_it(), self._output), what)
+        check_space(self._needs(), what)
 
     def _inputs(self, state: State) -> State:
         """The input is there and is what the generator made; the plan of its sort is known."""

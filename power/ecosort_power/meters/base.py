@@ -285,6 +285,15 @@ def check_common(spec: MeterSpec) -> None:
         raise UsageError(f"meter {spec.text[:200]}: {error}") from None
 
 
+def more_values(meter: str) -> str:
+    """Says what gives a run more values of this meter, which is named as its user wrote it."""
+    return (
+        "read sim: more often (--meter sim:#period=0.1)"
+        if meter.startswith("sim:")
+        else "take a meter with more values per second"
+    )
+
+
 def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
     """Lets what the user says of the meter win over what the meter says of itself."""
     check_common(spec)
