@@ -64,7 +64,7 @@ bool are_one_file(const std::string& one, const std::string& other) {
   return !is_special(other) && io::is_same_file(one == "-" ? "/dev/stdin" : one, other);
 }
 
-// The output is compared when it is known whether it is a stream or a directory.
+// The output is compared later: when it is known whether it is a stream or a directory.
 bool names_file(const GivenOption& given) {
   const std::vector<std::string_view> values = split(given.row->argument, '|');
   return given.word && values.back() == "FILE" && given.row->concern != Concern::output &&

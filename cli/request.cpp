@@ -1,11 +1,13 @@
 // `ecosort request`: the request that the words of a command make, for programs that keep it, or change it, before `ecosort run`
 // does it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/text_json.h"
 #include "cli/commands.h"
@@ -125,9 +127,12 @@ int print_request(const Words& words) {
   if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) return print_help(command_table("request"));
   const auto command = std::ranges::find(commands, words.empty() ? "" : std::string_view(words.front()), &Command::name);
   if (command == commands.end()) {
-    const std::string_view synopsis = command_table("request").synopsis;
+    const std::string_view synopsis = command_table("request").synopsis, names = synopsis.substr(0, synopsis.find(' '));
+    if (words.empty()) throw UsageError(fmt::format("request: name the command, {}, with its options and files", names));
+    const std::string meant = did_you_mean(words.front(), split(names, '|'));
     throw UsageError(
-        fmt::format("request: name the command, {}, with its options and files", synopsis.substr(0, synopsis.find(' '))));
+        fmt::format("'{}' cannot be queued{}", words.front(),
+                    meant.empty() ? fmt::format("; a job is one of {}", fmt::join(split(names, '|'), ", ")) : meant));
   }
   const Words rest(words.begin() + 1, words.end());
   const Made made = read_words(*command, rest);

@@ -56,11 +56,6 @@ void try_path(const std::string& name, const Words& words) {
 std::string debian_package_of(const std::string& program) { return program == "ecosort-appliance" ? program : "ecosort-tools"; }
 
 // The extra of the wheel that brings what the program needs.
-std::string extra_of(const std::string& program) {
-  if (program == "ecosort-parquet") return "arrow";
-  return program == "ecosort-remote" ? "cluster" : program.substr(std::string("ecosort-").size());
-}
-
 // Returns only by throwing.
 int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched
@@ -73,11 +68,8 @@ int become(const std::string& name, const Words& words) {
   if (!distrusted.empty())
     throw UsageError(fmt::format("{} is not in PATH, and {}; make that place yours or root's alone, or add its directory to PATH",
                                  name, distrusted));
-  throw UsageError(
-      fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
-                  "apt install {2} (of the Debian packages), or in the source tree: make deps, for build/ecosort, or, in a "
-                  "virtual environment whose bin is in PATH: pip install '.[{1}]'",
-                  name, extra_of(name), debian_package_of(name)));
+  throw UsageError(fmt::format("{} is not installed: apt install {}, or in the source tree: make tools; see docs/install.md",
+                               name, debian_package_of(name)));
 }
 
 // A command of ours that is a command of one of these programs.

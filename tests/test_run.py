@@ -82,6 +82,8 @@ def test_what_request_prints_is_run_as_it_is(run: Run, tmp_path: Path) -> None:
     ("words", "complaint"),
     [
         ([], "name the command, sort|inplace|"),
+        (["check", "in"], "'check' cannot be queued; a job is one of sort, inplace, lines, csv,"),
+        (["jsnl", "in"], "'jsnl' cannot be queued; did you mean 'jsonl'?"),
         (["sort", "in"], "sort: no output; name it with -o"),
         (["sort", "--help"], "help and version make no request"),
         (["lines", "-c", "in"], "--check is no part of a request"),

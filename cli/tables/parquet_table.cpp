@@ -36,12 +36,13 @@ std::vector<OptionRow> parquet_options() {
 CommandTable parquet_table() {
   return {.name = "parquet",
           .synopsis = "--by COLUMN[:desc] [options] INPUT... -o OUTPUT",
-          .summary = "sorts Parquet by columns, and writes the order into the file (ecosort-parquet)",
+          .summary = "sorts Parquet by columns; the file claims its order (ecosort-parquet)",
           .description =
               "Sorts the rows of Parquet files, however large, by columns; rows with equal keys stay in input order. All files "
               "have the same columns. The output has the codec of each column, the rows of a row group (as far as the memory "
-              "has room for them) and the page index of the first INPUT, and claims its order as `sorting_columns`, so that "
-              "readers may leave out a sort of theirs. Runs the program ecosort-parquet, which needs Python with pyarrow.",
+              "has room for them) and the page index of the first INPUT, and claims its order as `sorting_columns`, up to the "
+              "first key that is a floating-point number (programs put NaN and -0.0 in different places), so that readers may "
+              "leave out a sort of theirs. Runs the program ecosort-parquet, which needs Python with pyarrow.",
           .examples = {"ecosort parquet --by city --by price:desc in.parquet -o sorted.parquet",
                        "ecosort parquet --by id --unique part-*.parquet -o all.parquet           one row of each id",
                        "ecosort parquet --by price:desc --limit 100 s3://shop/all.parquet -o top.parquet"},
