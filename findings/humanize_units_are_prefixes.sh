@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # In short:  5 m³ are read as 0.005 of a unit "³", and 20 Pa as 20000000000000000 of a unit "a".
-# Package:   github.com/dustin/go-humanize 1.1.0 (Go modules), the package in which most Go programs write numbers for people.
+# Package:   github.com/dustin/go-humanize 1.1.0 (Go modules), numbers and sizes as people write them.
 # One would guess: ParseSI() reads what SI() of the same package wrote. A unit whose first letter is also that of a prefix stays a unit, as m and m³ are in SI.
 # What happens: the first letter behind the number counts as a prefix whenever it is one. 5 m³ is 5 thousandths, 20 Pa 20 peta, 5 min 5 thousandths of "in",
 #   3 mol 3 thousandths of "ol", 12 m has no unit left. W, Wh, V, A, Hz and s are read as they should be, kPa and km, too. No error is returned.

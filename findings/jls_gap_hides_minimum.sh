@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # In short:  the minimum and maximum of a recording leave out all that came before its last gap.
-# Package:   pyjls 0.17.0 with numpy 2.4.6 (PyPI), the files of Joulescope, which measures current, voltage and power.
+# Package:   pyjls 0.17.0 (the newest for Python 3.11) with numpy 2.4.6 (PyPI), the files of Joulescope, which measures current, voltage and power.
 # One would guess: samples that were lost are NaN, and the statistics of a range either leave them out or are NaN. The help of fsr_statistics() says that
 #   the statistics of a single range (length 1) are "sample-accurate".
 # What happens: the mean is NaN, which is seen. The minimum and the maximum are numbers, and those of the samples behind the gap only, as if the comparison

@@ -5,7 +5,7 @@
 # What happens: two kinds of fields have the default 0 instead: the counter of gas, and the power of each phase. Gas is looked for at channel 1 only. A meter
 #   that was exchanged, or came after one of water, has another channel: its counter reads as 0, from a valid telegram that has it.
 # Why it matters: the use of a day is the difference of two counters. One telegram without gas makes a use of minus all, and the next one a use of all
-#   that was ever burnt. A phase of which nothing is known is one without load: 0 W. A telegram with all fields, as in the tests, is right.
+#   that was ever burnt. A phase of which nothing is known is one without load: 0 W. A telegram with all fields is right.
 # Source:    smeterd/meter.py, P1Packet: get_float(..., 0) for keys['gas']['total'] and the watts, without a default for the others.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -6,7 +6,7 @@
 #   value of the page: then it is a NaN. Infinity and readings with a few digits come back as they are. Sums do not: 1.1 + 2.2 is read as 3.3, and a
 #   quarter of a counter that is added up from readings with three digits changes in the last bits. GORILLA and CHIMP return all of them.
 # Why it matters: a gap of a power meter becomes a reading of 0 W: the average falls, the minimum is 0, and "is NaN" finds nothing. A changed last bit makes a
-#   comparison with the source fail, a join by the value, a check sum. A test with readings as a display shows them passes.
+#   comparison with the source fail, and a join by the value. A test with readings as a display shows them passes.
 # Source:    tsfile.TSEncoding; the file is written by TsFileWriter and read by TsFileReader of the same package.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -4,7 +4,7 @@
 # One would guess: a column of 64-bit integers is read as such. Its type in the result is Int64, the one of pandas that knows missing values.
 # What happens: to_dataframe() makes floats of a column with a missing value first, and Int64 of the floats. 9007199254740993 and ..994 and ..995 are read as
 #   ..992, ..994 and ..996. Without a missing value, and row by row with TsFileReader, they are right, so the file has them. Nothing is raised.
-# Why it matters: ids of messages and devices and times in nanoseconds have 17 to 19 digits. Two rows share a key, a join misses or doubles them, the
+# Why it matters: ids of messages and devices and times in nanoseconds have 17 to 19 digits. Neighbours share a key, a join misses or doubles them, the
 #   order of two neighbours is lost; the type says Int64, and the mark of what is missing is right, so a look at the table finds nothing. A test without a gap,
 #   or with short numbers, passes.
 # Source:    tsfile.to_dataframe and TsFileReader.query_table, beside each other below.

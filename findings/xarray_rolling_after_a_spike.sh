@@ -5,7 +5,7 @@
 # What happens: numbagg keeps one sum, adds the reading that comes and subtracts the one that goes. 3.4e38 swallows the others, and what is left of the sum
 #   behind it is wrong by them, to the end of the series: 230 W become 76.67 W with a window of three, and NaN from the first infinite reading on. Without
 #   numbagg, or with xarray.set_options(use_numbagg=False), they are 230 W. Nothing is raised or logged.
-# Why it matters: 3.4e38 and infinity are what a register that is not a float, or not ready, reads as. One such reading changes each average behind it, days
+# Why it matters: 3.4e38 and infinity are what a register that is no float, or not ready, can be read as. One such reading changes each average behind it, days
 #   later too, into one that looks like a lower load. The same script on a machine with other packages gives another result, and medians and maxima are right.
 # Source:    xarray/computation/rolling.py, DataArrayRolling._array_reduce (use_numbagg); numbagg.move_mean. xarray's extra "accel" installs numbagg.
 set -u
