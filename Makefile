@@ -298,7 +298,7 @@ install: library ## install program, library, man pages and completions below PR
 .PHONY: uninstall
 uninstall: ## remove what make install put below PREFIX
 	rm -f $(DESTDIR)$(PREFIX)/bin/ecosort $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so
-	rm -f $(MAN)/ecosort.1 $(MAN)/ecosort-*.1 $(BASH_COMPLETION) $(FISH_COMPLETION)
+	rm -f $(addprefix $(MAN)/,$(notdir $(wildcard $(BUILD)/manual/*.1))) $(BASH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(DESTDIR),$(shell cat $(BUILD)/install_manifest_library.txt 2>/dev/null))
 	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/ecosort $(DESTDIR)$(PREFIX)/lib/cmake/ecosort 2>/dev/null
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/ecosort ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/lib/ecosort

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/size_text.h"
 #include "cli/compression_options.h"
 #include "cli/rows_command.h"
@@ -15,11 +17,17 @@ std::string runs_text(const planner::PackingPlan& packing) {
   return packing.coders == 0 ? "" : row("compressed runs", packing_text(packing));
 }
 
+std::string need_text(const job::SpaceNeed& need, const char* what) {
+  return row("free space needed", fmt::format("{} of {} in {}, where {} are free", exact_bytes(need.bytes), what, need.where(),
+                                              format_bytes(need.free_bytes)));
+}
+
+// Where runs and output share a drive, the output takes the space of the runs.
 std::string space_text(const std::vector<job::SpaceNeed>& space) {
+  if (space.size() == 2 && job::drive_of(space[0].directories.front()) == job::drive_of(space[1].directories.front()))
+    return need_text(*std::ranges::max_element(space, {}, &job::SpaceNeed::bytes), "space for the runs and the output");
   std::string text;
-  for (const job::SpaceNeed& need : space)
-    text += row("free space needed",
-                fmt::format("{} in {}, where {} are free", exact_bytes(need.bytes), need.where(), format_bytes(need.free_bytes)));
+  for (const job::SpaceNeed& need : space) text += need_text(need, need.what());
   return text;
 }
 

@@ -10,7 +10,6 @@
 #include <filesystem>
 
 #include "base/errors.h"
-#include "io/plain_file.h"
 #include "job/places.h"
 
 namespace ecosort::cli {
@@ -54,14 +53,15 @@ bool is_file_of(const io::FileState& state, const std::vector<io::FileState>& fi
                              [&](const io::FileState& file) { return file.device == state.device && file.inode == state.inode; });
 }
 
-// A device or a pipe loses nothing.
+// Devices and pipes lose nothing.
 bool is_special(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode);
 }
 
-bool are_one_file(const std::string& one, const std::string& other) {
-  return !is_special(other) && io::is_same_file(one == "-" ? "/dev/stdin" : one, other);
+// A report that is a device takes the place of nothing.
+bool takes_place_of(const std::string& report, const std::string& other) {
+  return !is_special(report) && job::are_one_file(report, other);
 }
 
 // The output is compared later: when it is known whether it is a stream or a directory.
@@ -101,7 +101,7 @@ void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, c
   }
   for (std::size_t i = 0; i < reports.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (are_one_file(reports[i].path, reports[j].path)) refuse_pair(reports[j].option, reports[i]);
+      if (takes_place_of(reports[i].path, reports[j].path)) refuse_pair(reports[j].option, reports[i]);
 }
 
 }  // namespace
@@ -111,9 +111,9 @@ void check_named_reports(const GivenWords& given) {
     if (option.row->concern != Concern::report || !names_file(option)) continue;
     const ReportFile report{last_spelling(option.row->name), *option.word};
     for (const std::string& operand : given.operands)
-      if (are_one_file(operand, report.path)) refuse_input(report);
+      if (takes_place_of(report.path, operand == "-" ? "/dev/stdin" : operand)) refuse_input(report);
     for (const GivenOption& other : given.options)
-      if (other.row != option.row && names_file(other) && are_one_file(*other.word, report.path))
+      if (other.row != option.row && names_file(other) && takes_place_of(report.path, *other.word))
         refuse_pair(last_spelling(other.row->name), report);
   }
 }

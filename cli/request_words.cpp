@@ -102,7 +102,7 @@ RequestWords read_house_words(const CommandTable& table, const Words& words) {
 
 RequestWords read_request_words(const CommandTable& table, const Words& words, const lines::PosixRules& rules) {
   RequestWords line = table.is_gnu ? read_lines(table, words, rules) : read_house_words(table, words);
-  check_named_reports(line.given);
+  if (!line.given.asks_for_help) check_named_reports(line.given);
   return line;
 }
 

@@ -98,11 +98,10 @@ void add_bad_rows(const engine::rows::LinesReport& report, std::vector<std::stri
   notices.insert(notices.end(), report.named_bad_rows.begin(), report.named_bad_rows.end());
 }
 
-// The order is then that of the input: perhaps not what was meant.
-std::string none_is_readable(const std::string& by, ValueType type, Format format) {
-  const std::string dates = type == ValueType::date ? " (such as 31.12.2026: --date-format '%d.%m.%Y')" : "";
-  return fmt::format("--by {}: no {} can be read as what the key says, so that the order is as before; look at the type{}", by,
-                     format == Format::csv ? "row of this column" : "value of this name", dates);
+// Perhaps that is not what was meant.
+std::string none_is_readable(const formats::KeyCounts& counts, ValueType type) {
+  const std::string dates = type == ValueType::date ? ", such as --date-format '%d.%m.%Y' for 31.12.2026" : "";
+  return fmt::format("none of the {} values can be read as what the key says; look at its type{}", counts.unparsable, dates);
 }
 
 }  // namespace
@@ -137,12 +136,11 @@ std::vector<std::string> row_notices(const Request& request, const engine::rows:
       notices.push_back(fmt::format("--by {}: a name on this path repeats within an object in {} rows; the last one counts", by,
                                     counts.repeated));
     if (counts.empty + counts.unparsable == 0) continue;
-    if (counts.unparsable > 0 && counts.empty + counts.unparsable == rows_of(report)) {
-      notices.push_back(none_is_readable(by, request.values()->keys[i].type, request.format()));
-      continue;
-    }
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
-                                  request.values()->nulls_first ? "in front of all others" : "behind all others",
+    const std::string what = counts.unparsable > 0 && counts.empty + counts.unparsable == rows_of(report)
+                                 ? none_is_readable(counts, request.values()->keys[i].type)
+                                 : fmt::format("{} {} and {} unparsable values come {}", counts.empty, empty, counts.unparsable,
+                                               request.values()->nulls_first ? "in front of all others" : "behind all others");
+    notices.push_back(fmt::format("--by {}: {}{}", by, what,
                                   request.has_groups() && !request.by_group ? "; they count as equal for --unique" : ""));
   }
   return notices;

@@ -55,7 +55,6 @@ void try_path(const std::string& name, const Words& words) {
 
 std::string debian_package_of(const std::string& program) { return program == "ecosort-appliance" ? program : "ecosort-tools"; }
 
-// The extra of the wheel that brings what the program needs.
 // Returns only by throwing.
 int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched

@@ -65,7 +65,7 @@ Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedR
 }
 Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRowsJob prepared,
                      const demsort_inplace::JobContext& on) {
-  return report_of(demsort_inplace::prepare::run_prepared(std::move(prepared), on), request.format());
+  return report_of(demsort_inplace::prepare::run_prepared(std::move(prepared), on));
 }
 
 // FILE stays as it is if there is nothing to sort; a sort of another kind makes the output.
@@ -104,15 +104,13 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
     return report_of(gives_up ? demsort_inplace::abandon(file, std::move(status), plan, on)
                               : demsort_inplace::resume(file, std::move(status), plan, on));
   }
-  const auto name = std::ranges::find(job::format_names, header.lines->command);
-  const auto format = static_cast<Format>(name - job::format_names.begin());
-  if (gives_up) return report_of(demsort_inplace::abandon_rows(file, std::move(status), on), format);
+  if (gives_up) return report_of(demsort_inplace::abandon_rows(file, std::move(status), on));
   Request request = demsort_inplace::prepare::request_of(header, file);
   request.means.memory_is_a_wish = means.memory_bytes == 0;
   request.means.memory_bytes = means.memory_bytes != 0 ? means.memory_bytes : header.memory_bytes;
   request.means.threads = means.threads != 0 ? means.threads : header.threads;
   engine::rows::LinesJob job = demsort_inplace::prepare::prepare_resumed_rows(request, header, storage);
-  return report_of(demsort_inplace::resume_rows(file, std::move(status), std::move(job), on), format);
+  return report_of(demsort_inplace::resume_rows(file, std::move(status), std::move(job), on));
 }
 
 Report continue_job(const std::string& file, const Means& means, bool abandons, const Attendance& attendance) {

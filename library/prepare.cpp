@@ -31,8 +31,8 @@ Prepared prepare_sort_of_records(const Request& request, io::PosixStorage& stora
 Prepared prepare_sort_of_rows(const Request& request, io::PosixStorage& storage) {
   const auto prepared = std::make_shared<job::PreparedLines>(prepare_rows(request, storage));
   return {.work =
-              [prepared, format = request.format()](const demsort_inplace::JobContext& on) {
-                return report_of(engine::rows::sort_lines(prepared->job, on.for_engine()), format);
+              [prepared](const demsort_inplace::JobContext& on) {
+                return report_of(engine::rows::sort_lines(prepared->job, on.for_engine()));
               },
           .open_queue = [prepared, io = request.means.io] { return job::make_row_queue(io, *prepared); }};
 }

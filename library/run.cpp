@@ -92,9 +92,9 @@ Report report_of(const engine::fixed::SortReport& done) {
   return report;
 }
 
-Report report_of(const engine::rows::LinesReport& done, Format format) {
+Report report_of(const engine::rows::LinesReport& done) {
   Report report = taken_from(done);
-  report.records -= done.blank_lines + done.comments + (format == Format::lines ? 0 : done.top_lines);
+  report.records -= done.blank_lines + done.comments + done.top_lines;
   report.blank_lines = done.blank_lines;
   report.comments = done.comments;
   report.bad_rows = done.bad_rows;

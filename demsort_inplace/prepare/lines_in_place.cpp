@@ -51,12 +51,13 @@ JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, s
       prepared.job.plan.memory_bytes, least);
 }
 
-// Fewer runs leave less half empty. Nothing: more memory does not help.
+// Fewer runs leave less half empty. Nothing: more memory does not help, or is not there.
 std::optional<std::uint64_t> memory_that_fits(const PreparedRowsJob& prepared, std::uint64_t held) {
-  constexpr std::uint64_t most_times = 64;
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  const std::uint64_t most = planner::read_machine().available_bytes / 2;
   planner::LinePlan memory = prepared.job.plan;
-  for (std::uint64_t times = 2; times <= most_times; times *= 2) {
-    memory.memory_bytes = times * prepared.job.plan.memory_bytes;
+  while (memory.memory_bytes < most / 2) {
+    memory.memory_bytes = round_up(2 * memory.memory_bytes, mebibyte);
     if (choose_lines_in_place(prepared.header, memory, prepared.free_bytes, held).best) return memory.memory_bytes;
   }
   return std::nullopt;
@@ -105,9 +106,9 @@ void require_space_in_place(const PreparedRowsJob& prepared) {
     throw NoSpaceInPlace(
         fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free{}", directory,
                     prepared.file, format_bytes(need), need, format_bytes(prepared.free_bytes), prepared.free_bytes,
-                    prepared.enough_memory_bytes
-                        ? fmt::format("; with {} of memory it fits", format_bytes(*prepared.enough_memory_bytes))
-                        : ""),
+                    prepared.enough_memory_bytes ? fmt::format("; with {} of memory less is needed, and it fits",
+                                                               format_bytes(*prepared.enough_memory_bytes))
+                                                 : ""),
         prepared.free_bytes, need, directory);
   }
   const LinesInPlace& plan = *prepared.choice.best;

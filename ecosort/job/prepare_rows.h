@@ -46,10 +46,10 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 [[nodiscard]] engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
                                                    std::uint64_t assumed_bytes = 0);
 
-// Returns what the job asks of drives, and what is free there: the output is as long as the input (with -u, shorter; with counts no one
-// knows). Nothing of what is not known before the inputs are read. UsageError for a directory of runs that cannot be used.
+// Returns what the job asks of drives, as far as one can know before the inputs are read, and what is free there: the output is
+// as long as the input (with -u, shorter; with counts no one knows). UsageError for a directory of runs that cannot be used.
 [[nodiscard]] std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storage& storage);
-// NoRoom, as the other one.
+// Throws NoRoom where one of them has too little.
 void check_space(const engine::rows::LinesJob& job, const std::vector<SpaceNeed>& needs);
 
 // Lines in the order of -R: what decides their order is chosen now, unless the request has it.

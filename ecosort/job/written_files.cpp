@@ -10,15 +10,21 @@ namespace ecosort::job {
 
 namespace {
 
-// Its files, or their manifest.
-bool is_of_split(const std::string& path, const std::string& pattern) {
+constexpr std::size_t least_digits = 5;  // of the number of a file
+
+// Returns whether a file of the split, or its manifest, may have this name.
+bool is_of_split(const std::string& path, const WrittenFiles& files) {
+  if (files.split.empty()) return false;
+  const std::string& pattern = files.output;
   const std::filesystem::path named = pattern, found = io::name_behind_links(path);
   const std::string directory = named.parent_path().string(), base = named.filename().string(), name = found.filename().string();
   const std::size_t place = base.find("{}");
   if (place == std::string::npos) return false;
   const std::string before = base.substr(0, place), behind = base.substr(place + 2);
-  const bool is_file = name.size() >= before.size() + behind.size() && name.starts_with(before) && name.ends_with(behind);
-  return (is_file || name == before + "manifest.json") &&
+  const bool fits = name.size() >= before.size() + behind.size() && name.starts_with(before) && name.ends_with(behind);
+  const std::string value = fits ? name.substr(before.size(), name.size() - before.size() - behind.size()) : "";
+  const bool is_number = value.size() >= least_digits && value.find_first_not_of("0123456789") == std::string::npos;
+  return ((fits && (is_number || files.split.starts_with("by="))) || name == before + "manifest.json") &&
          io::is_same_file(found.parent_path().string(), directory.empty() ? "." : directory);
 }
 
@@ -27,13 +33,15 @@ bool is_of_split(const std::string& path, const std::string& pattern) {
 WrittenFiles written_files(const Request& request) {
   const std::string& output = request.place.output;
   WrittenFiles files{.output = output, .set_aside = set_aside_path(request)};
-  if (!request.place.split.empty()) files.split = output;
+  files.split = request.place.split;
   if (request.place.claim && output != "-") files.claim = claim_path(io::name_behind_links(output));
   return files;
 }
 
+bool are_one_file(const std::string& one, const std::string& other) { return io::is_same_file(one, other); }
+
 const char* role_of(const std::string& path, const WrittenFiles& files) {
-  if (is_of_split(path, files.split)) return "one of the files of --split";
+  if (is_of_split(path, files)) return files.split.starts_with("by=") ? "perhaps a file of --split" : "a file of --split";
   if (!files.output.empty() && files.output != "-" && io::is_same_file(path, files.output)) return "the output";
   if (!files.claim.empty() && io::is_same_file(path, files.claim)) return "the claim of the output";
   if (!files.set_aside.empty() && io::is_same_file(path, files.set_aside)) return "the file of --bad-rows";

@@ -10,9 +10,12 @@ namespace ecosort::job {
 // Empty: there is none; an output of "-" is a stream.
 struct WrittenFiles {
   std::string output, claim{}, set_aside{};
-  std::string split{};  // with {} where the names of its files differ
+  std::string split{};  // "rows=1000": the output has {} where the names of the files differ
 };
 [[nodiscard]] WrittenFiles written_files(const Request& request);
+
+// Both names lead to one file, whether or not it is there yet.
+[[nodiscard]] bool are_one_file(const std::string& one, const std::string& other);
 
 // Returns what the file is that a name leads to, in words of a user; null: none of these.
 [[nodiscard]] const char* role_of(const std::string& path, const WrittenFiles& files);

@@ -52,7 +52,7 @@ struct ValueCounts {
 
 // Says what a sort did.
 struct Report {
-  std::uint64_t records = 0;       // or lines or rows that were read
+  std::uint64_t records = 0;       // or lines or rows that were read, without those that stay on top
   std::uint64_t dropped = 0;       // by `unique` and `groups`: rows that went in and did not go out
   std::uint64_t counted = 0;       // in the counts that were written
   std::uint64_t beyond_limit = 0;  // by `limit`: others that did not go out

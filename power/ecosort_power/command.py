@@ -44,12 +44,17 @@ def sorts_rows(words: Sequence[str]) -> bool:
     return is_ecosort(words) and words[1] in _OF_ROWS
 
 
+def only_checks(words: Sequence[str]) -> bool:
+    """Rows are looked at; such a run has no reports."""
+    return sorts_rows(words) and any(word in ("-c", "-C") or word.startswith("--check") for word in words)
+
+
 def with_reports(words: Sequence[str], events: Path, stats: Path) -> list[str]:
     """Asks the sort for its events and statistics. `{events}` and `{stats}` in the words are replaced; an ecosort command
     that does not ask for them itself gets the two options."""
     if any("{events}" in w or "{stats}" in w for w in words):
         return [w.replace("{events}", str(events)).replace("{stats}", str(stats)) for w in words]
-    if not is_ecosort(words):
+    if not is_ecosort(words) or only_checks(words):
         return list(words)
     for option in ("--events", "--stats"):
         if any(w == option or w.startswith(option + "=") for w in words):
@@ -57,13 +62,15 @@ def with_reports(words: Sequence[str], events: Path, stats: Path) -> list[str]:
     return [*words[:2], "--events", str(events), "--stats", str(stats), *words[2:]]
 
 
-def require_understood(words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
-    """UsageError, in the line of the program itself, for words that `ecosort` refuses whatever the files are."""
+def require_understood(words: Sequence[str], env: Mapping[str, str] | None = None, *, has_files: bool = True) -> None:
+    """UsageError, in the line of the program itself, for words that `ecosort` refuses. Without its files only the command is
+    looked at: a list of inputs, for instance, would be missed.
+    """
     if Path(words[0]).name != "ecosort" or len(words) < 2 or words[1].startswith("-"):
         return
     questions = [[words[0], words[1], "--help"]]
-    asks_output = not sorts_rows(words) or output_of(words) is not None  # rows without one may be looked at only (--check)
-    if is_ecosort(words) and words[1] != "resume" and asks_output and run_to_end([words[0], "request", "--help"], env)[0] == 0:
+    makes_request = is_ecosort(words) and words[1] != "resume" and not only_checks(words)
+    if has_files and makes_request and run_to_end([words[0], "request", "--help"], env)[0] == 0:
         questions.append([words[0], "request", *words[1:]])
     for question in questions:
         code, _, said = run_to_end(question, env)

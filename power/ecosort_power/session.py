@@ -118,7 +118,7 @@ class Measurement:
         for program in (self._options.command[0], *others):
             if shutil.which(program) is None:
                 raise UsageError(f"{program} cannot be started: it is no program, or not in PATH")
-        require_understood(self._options.command, self._env)
+        require_understood(self._options.command, self._env, has_files=self._options.prepare is None)
         if self._in_place() and self._options.runs > 1 and self._options.prepare is None:
             raise UsageError("input and output are one file: give --prepare COMMAND that creates it before each run")
         if self._validates and self._output is not None:

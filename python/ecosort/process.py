@@ -84,8 +84,14 @@ class Sort:
                     stderr=subprocess.PIPE if self._messages < 0 else self._messages,
                     pass_fds=(self._stats, *keep, *[request] * (request >= 0)),
                 )
+            while later:
+                later.pop()()
         except BaseException as error:
+            if hasattr(self, "process"):  # Ctrl-C behind the start
+                self.stop(signal.SIGINT)
             self._close_descriptors()
+            while later:
+                later.pop()()
             if isinstance(error, ValueError):  # a zero byte, or half of a surrogate pair
                 raise BadInput(f"a name or a key cannot be handed to a program: {error}") from None
             if isinstance(error, OSError) and error.errno == errno.E2BIG:
@@ -94,12 +100,6 @@ class Sort:
         finally:
             if request >= 0:
                 os.close(request)
-        try:
-            for interrupt in later:
-                interrupt()
-        except BaseException:
-            self.stop(signal.SIGINT)
-            raise
 
     def wait(self) -> Report:
         """Waits for the end. Raises what went wrong; what is raised in here, also KeyboardInterrupt, stops the program first."""

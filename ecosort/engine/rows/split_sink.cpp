@@ -77,7 +77,7 @@ std::optional<std::size_t> SplitSink::complete_carried(Text text) {
     carry(text.substr(0, size));
     return end == nullptr ? std::nullopt : std::make_optional(size);
   }
-  // The end shows from the beginning of the row on alone. Each look is at twice as much, so that all are linear in its length.
+  // The end shows from the beginning of the row on alone. Each look within a block is at twice as much as the one before.
   for (std::size_t taken = 0; taken < text.size();) {
     const std::size_t room = std::max<std::size_t>(carry_.size() - carried_, 1), before = carried_;
     const Text piece = text.substr(taken, std::min(std::max(carried_, least_look), room));

@@ -22,7 +22,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,14 @@ def _row_bytes(one: Json) -> int:
     """Counts those of a slice: each of its files has the top rows."""
     bytes_of_rows: int = one["bytes"] - len(one["files"]) * one["top_bytes"]
     return bytes_of_rows
+
+
+def _drop(slices: Iterable[Json]) -> None:
+    """Their part is durable, and its bytes need not be there twice. Were it lost, its slices would be made again."""
+    for one in slices:
+        for file in one["files"]:
+            with contextlib.suppress(OSError):  # they go with their directory at the latest
+                Path(file["path"]).unlink()
 
 
 def _output_of(spec: JobSpec, job: str) -> Output:
@@ -170,8 +178,11 @@ class Driver:
             self._done[task.name] = done
             if phase == "partition" and "slices" in done.answer:
                 self._drop_fetched(task.name)
+                for part, one in enumerate(done.answer["slices"]):  # made again: some parts are there already
+                    if self._is_reduced(part):
+                        _drop([one])
             if phase == "reduce" and "damaged" not in done.answer:
-                self._drop_slices(int(task.name.removeprefix("reduce-")))
+                _drop([one for _, one in self._slices(int(task.name.removeprefix("reduce-")))])
 
         left = [task for task in tasks if task.name not in self._done]
         if left:
@@ -283,12 +294,9 @@ class Driver:
         if fetched:
             Path(fetched.answer["output"]).unlink(missing_ok=True)
 
-    def _drop_slices(self, part: int) -> None:
-        """The part is durable, and its bytes need not be there twice. Were it lost, its slices would be made again."""
-        for _, one in self._slices(part):
-            for file in one["files"]:
-                with contextlib.suppress(OSError):  # they go with their directory at the latest
-                    Path(file["path"]).unlink()
+    def _is_reduced(self, part: int) -> bool:
+        done = self._done.get(f"reduce-{part:05}")
+        return done is not None and "damaged" not in done.answer
 
     def _partition_task(self, number: int) -> Task:
         def make(attempt: int, node: Node) -> Json:

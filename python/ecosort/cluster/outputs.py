@@ -88,6 +88,12 @@ class DirectoryOutput(Output):
     def _part(self, part: int) -> Path:
         return self._path / f"part-{part:05}"
 
+    def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
+        """The directory of the parts is durable before the slices of the first one are removed."""
+        (self._path / "attempts").mkdir(parents=True, exist_ok=True)
+        sync_directory(self._path)
+        return False
+
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
         return {"output": str(self._path / "attempts" / f"part-{part:05}.{attempt}"), "place": None, "upload": None}
 
