@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
+#include "cli/report_files.h"
 #include "cli/say.h"
 #include "cli/write_signals.h"
 #include "job/format_names.h"
@@ -66,7 +67,9 @@ std::uint64_t CommandLine::assumed_bytes() const {
 
 CommandLine read_command_line(const CommandTable& table, const Words& words, const lines::PosixRules& rules) {
   CommandLine line{read_request_words(table, words, rules)};
-  if (!line.asks_for_help()) line.reports = reports_of(line);
+  if (line.asks_for_help()) return line;
+  check_named_reports(line.given);
+  line.reports = reports_of(line);
   return line;
 }
 

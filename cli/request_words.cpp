@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "cli/report_files.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/option_words.h"
 #include "formats/lines/quoted.h"
@@ -101,9 +100,7 @@ RequestWords read_house_words(const CommandTable& table, const Words& words) {
 }  // namespace
 
 RequestWords read_request_words(const CommandTable& table, const Words& words, const lines::PosixRules& rules) {
-  RequestWords line = table.is_gnu ? read_lines(table, words, rules) : read_house_words(table, words);
-  if (!line.given.asks_for_help) check_named_reports(line.given);
-  return line;
+  return table.is_gnu ? read_lines(table, words, rules) : read_house_words(table, words);
 }
 
 }  // namespace ecosort::cli

@@ -19,6 +19,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
+#include "cli/report_files.h"
 #include "cli/request_words.h"
 
 namespace ecosort::cli {
@@ -92,6 +93,7 @@ int run_remote(const Words& words) { return become("ecosort-remote", words); }
 int run_parquet(const Words& words) {
   RequestWords line = read_request_words(command_table("parquet"), words, posix_rules_of_environment());
   if (line.given.asks_for_help) return print_help(*line.table);
+  check_named_reports(line.given);
   if (!line.given.has("--by")) throw UsageError("parquet: no key; name a column with --by COLUMN[:desc]");
   if (line.given.operands.empty()) throw UsageError("parquet: no input; name a Parquet file");
   if (!line.given.has("--output") || line.given.word("--output") == "-")
