@@ -62,7 +62,7 @@ std::string in_place_plan_text(const demsort_inplace::prepare::PreparedRowsJob& 
          row("space taken", fmt::format("{}: run being written, padding and interval {}, journal {}, allowance for metadata {}",
                                         exact_bytes(plan.need_bytes()), format_bytes(plan.extra_bytes()),
                                         format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes + plan.held_bytes))) +
-         row("least free space", exact_bytes(prepared.choice.least->need_bytes()) + ", with less memory where there is some") +
+         row("least free space", exact_bytes(prepared.choice.least->need_bytes()) + ", perhaps with less memory") +
          row("free space", exact_bytes(prepared.free_bytes));
 }
 

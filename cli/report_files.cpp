@@ -113,7 +113,7 @@ void check_named_reports(const GivenWords& given) {
     for (const std::string& operand : given.operands)
       if (takes_place_of(report.path, operand == "-" ? "/dev/stdin" : operand)) refuse_input(report);
     for (const GivenOption& other : given.options)
-      if (other.row != option.row && names_file(other) && takes_place_of(report.path, *other.word))
+      if (other.row->concern != Concern::report && names_file(other) && takes_place_of(report.path, *other.word))
         refuse_pair(last_spelling(other.row->name), report);
   }
 }

@@ -334,8 +334,8 @@ def test_what_cannot_be_left_out_is_told(ecosort: Path, tmp_path: Path, words: l
         (["-o", "out", "{option}", "./out"], "the output"),
         (["-o", "out", "{option}", "link"], "the output"),
         (["-o", "out", "--claim", "{option}", "out.claim.json"], "the claim of the output"),
-        (["-o", "o-{{}}.csv", "--split", "rows=1", "{option}", "o-00001.csv"], "a file of --split"),
-        (["-o", "o-{{}}.csv", "--split", "rows=1", "{option}", "o-manifest.json"], "a file of --split"),
+        (["-o", "o-{{}}.csv", "--split", "rows=1", "{option}", "o-00001.csv"], "a file of the split"),
+        (["-o", "o-{{}}.csv", "--split", "rows=1", "{option}", "o-manifest.json"], "a file of the split"),
     ],
 )
 @pytest.mark.parametrize("option", ["--bad-rows", "--stats", "--events", "--trace"])

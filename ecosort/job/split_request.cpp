@@ -38,8 +38,7 @@ SplitTerms split_terms_of_key(const Request& request, std::string_view key) {
   const std::string& word = request.place.split;
   if (request.values() == nullptr)
     refuse_split(word,
-                 "lines have no names of values: split them by rows=N, size=S or files=N, or by a field, as CSV: ecosort csv "
-                 "--no-header --delimiter ' ' --quote none --by 1 --split by=1");
+                 "lines have no names of values: split them by rows=N, size=S or files=N, or sort them as CSV, by a column");
   const std::string& first = request.values()->keys.front().name;
   if (key == first) return {.kind = SplitKind::key};
   const std::size_t colon = key.rfind(':');

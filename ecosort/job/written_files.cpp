@@ -41,10 +41,10 @@ WrittenFiles written_files(const Request& request) {
 bool are_one_file(const std::string& one, const std::string& other) { return io::is_same_file(one, other); }
 
 const char* role_of(const std::string& path, const WrittenFiles& files) {
-  if (is_of_split(path, files)) return files.split.starts_with("by=") ? "perhaps a file of --split" : "a file of --split";
+  if (is_of_split(path, files)) return files.split.starts_with("by=") ? "perhaps a file of the split" : "a file of the split";
   if (!files.output.empty() && files.output != "-" && io::is_same_file(path, files.output)) return "the output";
   if (!files.claim.empty() && io::is_same_file(path, files.claim)) return "the claim of the output";
-  if (!files.set_aside.empty() && io::is_same_file(path, files.set_aside)) return "the file of --bad-rows";
+  if (!files.set_aside.empty() && io::is_same_file(path, files.set_aside)) return "the file of bad rows";
   return nullptr;
 }
 
