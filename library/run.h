@@ -27,7 +27,7 @@ using Work = std::function<Report(const demsort_inplace::JobContext& on)>;
 [[nodiscard]] Report run(Work work, io::Backend backend, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance);
 
 [[nodiscard]] Report report_of(const engine::fixed::SortReport& done);
-// What stays on top is no record.
+// Rows that stay on top are not counted.
 [[nodiscard]] Report report_of(const engine::rows::LinesReport& done);
 
 }  // namespace ecosort::library
