@@ -63,7 +63,7 @@ Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedR
                      const demsort_inplace::JobContext& on) {
   return report_of(demsort_inplace::prepare::run_prepared(request, std::move(prepared), on));
 }
-Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRowsJob prepared,
+Report sort_prepared(const Request& /*request*/, demsort_inplace::prepare::PreparedRowsJob prepared,
                      const demsort_inplace::JobContext& on) {
   return report_of(demsort_inplace::prepare::run_prepared(std::move(prepared), on));
 }
