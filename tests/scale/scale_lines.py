@@ -1,6 +1,8 @@
 """Sorts of a table as lines and as CSV, on a file system that compresses what the drive of records would keep as it is."""
 
 import json
+import shutil
+import time
 from pathlib import Path
 
 from scale_drives import packed_drive
@@ -49,3 +51,11 @@ def check(ground: Ground, sorted_by: Row, order: list[str], output: Path, stats:
     row.demand(read["hash"] in told, "the hash of the output is not that of what was read")
     output.unlink()
     stats.unlink()
+    wait_for_space(output.parent, sorted_by.size)
+
+
+def wait_for_space(disk: Path, size: int) -> None:
+    """A file system that discards what was removed takes minutes for it."""
+    deadline = time.monotonic() + 1800
+    while shutil.disk_usage(disk).free < size + size // 64 and time.monotonic() < deadline:
+        time.sleep(1)
