@@ -70,6 +70,8 @@ SplitTerms split_terms_of(const Request& request) {
   return {.kind = SplitKind::files, .count = *number};
 }
 
+}  // namespace
+
 SplitNames split_names_of(const std::string& word, const std::string& output) {
   constexpr std::size_t most_bytes = 80;  // besides what stands for {}
   if (output.empty() || output == "-") refuse_split(word, "the files need names; give them with -o, such as 'out-{}.csv'");
@@ -84,8 +86,6 @@ SplitNames split_names_of(const std::string& word, const std::string& output) {
   if (base.size() > most_bytes) refuse_split(word, fmt::format("the name of the output is longer than {} bytes", most_bytes));
   return {directory.empty() ? "." : directory, base.substr(0, place), base.substr(place + 2)};
 }
-
-}  // namespace
 
 std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint64_t memory_bytes) {
   constexpr std::uint64_t share = 8;

@@ -5,6 +5,7 @@
 #include "io/plain_file.h"
 #include "job/claim.h"
 #include "job/set_aside.h"
+#include "job/split_request.h"
 
 namespace ecosort::job {
 
@@ -15,17 +16,15 @@ constexpr std::size_t least_digits = 5;  // of the number of a file
 // Returns whether a file of the split, or its manifest, may have this name.
 bool is_of_split(const std::string& path, const WrittenFiles& files) {
   if (files.split.empty()) return false;
-  const std::string& pattern = files.output;
-  const std::filesystem::path named = pattern, found = io::name_behind_links(path);
-  const std::string directory = named.parent_path().string(), base = named.filename().string(), name = found.filename().string();
-  const std::size_t place = base.find("{}");
-  if (place == std::string::npos) return false;
-  const std::string before = base.substr(0, place), behind = base.substr(place + 2);
-  const bool fits = name.size() >= before.size() + behind.size() && name.starts_with(before) && name.ends_with(behind);
-  const std::string value = fits ? name.substr(before.size(), name.size() - before.size() - behind.size()) : "";
+  const engine::rows::SplitNames names = split_names_of(files.split, files.output);
+  const std::filesystem::path found = io::name_behind_links(path);
+  const std::string name = found.filename().string();
+  const bool fits =
+      name.size() >= names.before.size() + names.behind.size() && name.starts_with(names.before) && name.ends_with(names.behind);
+  const std::string value = fits ? name.substr(names.before.size(), name.size() - names.before.size() - names.behind.size()) : "";
   const bool is_number = value.size() >= least_digits && value.find_first_not_of("0123456789") == std::string::npos;
-  return ((fits && (is_number || files.split.starts_with("by="))) || name == before + "manifest.json") &&
-         io::is_same_file(found.parent_path().string(), directory.empty() ? "." : directory);
+  return ((fits && (is_number || files.split.starts_with("by="))) || name == names.before + "manifest.json") &&
+         io::is_same_file(found.parent_path().string(), names.directory);
 }
 
 }  // namespace
