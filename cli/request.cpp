@@ -52,12 +52,28 @@ constexpr std::array commands{
 struct Made {
   Request request;  // without what a profile says, which is asked when it is done
   CommandLine line;
+  Json run_options;
 };
 
+// Returns those that `ecosort run` takes, too. The others are in the request; UsageError for one that has no place there.
+Json options_of_run(const CommandLine& line) {
+  Json options = Json::array();
+  for (const GivenOption& given : line.given.options) {
+    const std::string name(last_spelling(given.row->name));
+    const bool changes_nothing = name == "--stable" || given.row->sets.value != nullptr;
+    if (find_row(command_table("run"), name) != nullptr)
+      options.push_back(text_json(given.word ? fmt::format("{}={}", name, *given.word) : name));
+    else if (!changes_nothing)
+      throw UsageError(fmt::format("request: {} is no part of a request; leave it out", name));
+  }
+  return options;
+}
+
 Made read_words(const Command& command, const Words& words) {
-  Made made{.request = {}, .line = command.read(command.name, words)};
+  Made made{.request = {}, .line = command.read(command.name, words), .run_options = {}};
   const CommandLine& line = made.line;
   if (line.asks_for_help() || line.given.asks_for_version) throw UsageError("request: help and version make no request");
+  made.run_options = options_of_run(line);
   made.request = job::request_of(line.document);
   made.request.inputs = line.request.inputs;  // also those that a file names
   if (made.request.place.kind == PlaceKind::in_place) made.request.place.output.clear();
@@ -102,20 +118,6 @@ bool may_be_resumable(const Command& command, const Words& words, const Request&
   }
 }
 
-// The options that `ecosort run` takes, too. The others are in the request, or have no place there.
-Json options_of_run(const CommandLine& line) {
-  Json options = Json::array();
-  for (const GivenOption& given : line.given.options) {
-    const std::string name(last_spelling(given.row->name));
-    const bool changes_nothing = name == "--stable" || given.row->sets.value != nullptr;
-    if (find_row(command_table("run"), name) != nullptr)
-      options.push_back(text_json(given.word ? fmt::format("{}={}", name, *given.word) : name));
-    else if (!changes_nothing)
-      throw UsageError(fmt::format("request: {} is no part of a request; leave it out", name));
-  }
-  return options;
-}
-
 }  // namespace
 
 CommandLine read_typed(std::string_view command, const Words& words) {
@@ -136,11 +138,10 @@ int print_request(const Words& words) {
   }
   const Words rest(words.begin() + 1, words.end());
   const Made made = read_words(*command, rest);
-  const Json options = options_of_run(made.line);
   if (!made.line.has("--runs")) check_without_files(made.request);
   const Json json{{"schema", typed_schema},
                   {"request", *Json::parse(to_json(made.request))},
-                  {"options", options},
+                  {"options", made.run_options},
                   {"resumable", may_be_resumable(*command, rest, made.request)}};
   print_out(json.text() + "\n");
   return 0;

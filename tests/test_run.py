@@ -88,6 +88,7 @@ def test_what_request_prints_is_run_as_it_is(run: Run, tmp_path: Path) -> None:
         (["sort", "--help"], "help and version make no request"),
         (["lines", "-c", "in"], "--check is no part of a request"),
         (["lines", "--debug", "in"], "--debug is no part of a request"),
+        (["csv", "--check", "--by", "a", "in"], "--check is no part of a request"),
         (["csv", "in", "-o", "out"], "csv: no key"),
         (["sort", "--key=0:zz", "in", "-o", "out"], "key '0:zz'"),
         (["lines", "--level=77", "--compress-output=zstd", "in", "-o", "out"], "zstd has levels"),

@@ -162,7 +162,7 @@ def cancel(connection: sqlite3.Connection, number: int) -> str:
         raise QueueError(f"job {number} is {job.state} already")
     if job.has_begun and job.resumable and job.output and Path(job_directory_of(job.output)).exists():
         _change(connection, job, state=jobs.QUEUED, wish="abandon", not_before_s=0.0, reason="")
-        return f"is given up: what it left in {job_directory_of(job.output)!r} goes when its turn comes"
+        return f"is cancelled; its files in {job_directory_of(job.output)!r} will be removed later"
     _change(connection, job, state=jobs.CANCELLED, ended_s=time.time(), reason="", wish="")
     return "is cancelled"
 

@@ -81,7 +81,7 @@ def _abandoned(job: Job, left: Left) -> Outcome:
         return Outcome(CANCELLED)
     if _is_from_outside(left.code):
         return Outcome(QUEUED, wish="abandon")
-    return Outcome(FAILED, f"could not be given up: {_told(left)}")
+    return Outcome(FAILED, f"could not be cancelled: {_told(left)}")
 
 
 def _is_from_outside(code: int | None) -> bool:
