@@ -111,16 +111,29 @@ void DriveStore::clear(std::uint64_t from, std::uint64_t size) {
   cleared_ += size;
   const std::unique_lock alone(clearing_);
   const std::vector<std::byte> zeros(unit_bytes);
+  bool were_plain = false;
   for_each_unit(from, size, [&](std::uint64_t unit, std::size_t at, std::size_t, std::size_t part) {
-    if (part < unit_bytes)
-      write_part(unit, at, std::span(zeros).first(part));
-    else
-      units_[unit] = {};
+    if (part < unit_bytes) return write_part(unit, at, std::span(zeros).first(part));
+    were_plain = were_plain || units_[unit].kind == Unit::Kind::plain;
+    units_[unit] = {};
   });
   const std::uint64_t first = div_up(from, unit_bytes), end = (from + size) / unit_bytes;
   if (first >= end) return;
-  punch(slots_.get(), first * slot_bytes_, (end - first) * slot_bytes_);
-  punch(plain_.get(), first * unit_bytes, (end - first) * unit_bytes);
+  punch_slots(first, end);
+  if (were_plain) punch(plain_.get(), first * unit_bytes, (end - first) * unit_bytes);
+}
+
+// To punch a part of a page is to write the rest of it, which must be read first. So a page goes with the last slot in it.
+void DriveStore::punch_slots(std::uint64_t first, std::uint64_t end) {
+  const auto is_free = [&](std::uint64_t begin_unit, std::uint64_t end_unit) {
+    return std::none_of(units_.begin() + static_cast<std::ptrdiff_t>(begin_unit),
+                        units_.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(end_unit, units_.size())),
+                        [](const Unit& unit) { return unit.kind == Unit::Kind::packed; });
+  };
+  std::uint64_t from = round_down(first * slot_bytes_, page_bytes), to = round_up(end * slot_bytes_, page_bytes);
+  if (!is_free(from / slot_bytes_, first)) from += page_bytes;
+  if (!is_free(end, div_up(to, slot_bytes_))) to -= page_bytes;
+  if (from < to) punch(slots_.get(), from, to - from);
 }
 
 // Under the unit's lock.

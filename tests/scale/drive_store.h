@@ -35,6 +35,7 @@ class DriveStore {
 
   void load(std::uint64_t unit, std::byte* bytes);
   void save(std::uint64_t unit, std::span<const std::byte> bytes, std::size_t changed_at, std::size_t changed);
+  void punch_slots(std::uint64_t first, std::uint64_t end);
   void write_part(std::uint64_t unit, std::size_t at, std::span<const std::byte> bytes);
   [[nodiscard]] std::mutex& lock_of(std::uint64_t unit) { return locks_[unit % locks]; }
 

@@ -78,12 +78,21 @@ class Watch:
         self._thread.join()
 
 
-def tasks_done(journal: Path) -> int:
-    """Counts those that move all rows."""
-    with contextlib.suppress(FileNotFoundError):
-        text = journal.read_bytes()
-        return sum(text.count(b'"event":"done","task":"' + phase) for phase in (b"partition", b"reduce"))
-    return 0
+class TasksDone:
+    """Counts those that move all rows, in a journal that grows by megabytes: what was read is not read again."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._read = self._count = 0
+
+    def count(self) -> int:
+        with contextlib.suppress(FileNotFoundError), self._journal.open("rb") as file:
+            file.seek(self._read)
+            lines = file.read()
+            whole = lines[: lines.rfind(b"\n") + 1]
+            self._read += len(whole)
+            self._count += sum(whole.count(b'"event":"done","task":"' + phase) for phase in (b"partition", b"reduce"))
+        return self._count
 
 
 def cluster(ground: Ground) -> None:
@@ -105,7 +114,8 @@ def cluster(ground: Ground) -> None:
     plan = json.loads(program.output_of(*words, "--plan=json", "--no-profile"))
     half = (plan["ranges"] + plan["parts"]) // 2
     with Watch(journal) as driver, Space(lambda: used_by_file_system(ground.disk)) as space:
-        was_killed = program.kill_when(lambda: tasks_done(journal) >= half, *words)
+        done = TasksDone(journal)
+        was_killed = program.kill_when(lambda: done.count() >= half, *words)
         row.demand(was_killed, "the driver ended before half of its tasks were done")
         driver.begin_of_restart()
         told = program.must("resume", output).told

@@ -37,7 +37,8 @@ def joulesort(ground: Ground) -> None:
     place: list[str | Path] = ["--dir", entry, "--data", data]
     command = ["joulesort", *size, "--meter", "sim:", "--ambient", "22.5", *short, *place]
     sort = ["--", *ground.options]
-    row, _ = ground.row("joulesort, 2 kills", (runs + 2) * ground.size)  # two inputs are made, all runs and a skewed one are timed
+    moved = (runs + 2) * ground.size  # two inputs are made; all runs are timed, and one on skewed keys
+    row, _ = ground.row("joulesort, 2 kills", moved)
     killed = f"{min(2, runs):02}"  # the second run, if there is one
     program = ground.python(row, "ecosort_power")
     for moment in (entry / f"result/runs/{killed}/events.jsonl", data / "skewed.dat"):

@@ -1,7 +1,8 @@
 """The journal of a job: what was planned, begun and done, one line each, on stable storage before anything depends on it.
 
-A line is the CRC-32 of the rest as 8 hexadecimal digits, a blank, a JSON object. A line that the crash cut off is forgotten; a
-damaged one before the end is refused. One process at a time has a journal open: it holds a lock, which ends with the process.
+A line is the CRC-32 of the rest as 8 hexadecimal digits, a blank, a JSON object, or a list of those that were appended at once. A
+line that the crash cut off is forgotten; a damaged one before the end is refused. One process at a time has a journal open: it
+holds a lock, which ends with the process.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ RESUME = "`ecosort cluster resume`"  # in errors, to which the driver of the job
 
 
 class Journal:
-    """An open journal. `events` are those that were there; append() adds one durably."""
+    """An open journal. `events` are those that were there; append() adds some durably."""
 
     def __init__(self, path: Path) -> None:
         """Opens one that exists. Raises BadInput where there is none, where it is of another command, which it stays, or where
@@ -52,13 +53,13 @@ class Journal:
         write_durably(path, _line(first))
         return cls(path)
 
-    def append(self, event: Event) -> None:
-        """Durable when this returns."""
-        line = _line(event)
+    def append(self, *events: Event) -> None:
+        """Durable when this returns. After a crash either all are there or none: they are one line."""
+        line = _line(events[0] if len(events) == 1 else list(events))
         if os.write(self._descriptor, line) != len(line):
             raise IoFailed(f"'{self.path}': the drive took a part of a line only")
         os.fdatasync(self._descriptor)
-        self.events.append(event)
+        self.events += events
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -90,8 +91,8 @@ def _is_whole(line: bytes) -> bool:
     return line[:9] == b"%08x " % zlib.crc32(line[9:])
 
 
-def _line(event: Event) -> bytes:
-    text = json.dumps(event, separators=(",", ":")).encode()
+def _line(told: Event | list[Event]) -> bytes:
+    text = json.dumps(told, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
@@ -99,12 +100,14 @@ def _read(path: Path) -> tuple[list[Event], int]:
     """The events, and how many bytes they take."""
     data = path.read_bytes()
     lines = data.split(b"\n")
-    events, whole = [], 0
+    events: list[Event] = []
+    whole = 0
     for number, line in enumerate(lines[:-1]):
         if not _is_whole(line):
             if number == len(lines) - 2:
                 break  # torn: its newline reached the drive before its bytes did
             raise IoFailed(f"'{path}' is damaged in line {number + 1}; the job cannot continue, its inputs are untouched")
-        events.append(json.loads(line[9:]))
+        told = json.loads(line[9:])
+        events += told if isinstance(told, list) else [told]
         whole += len(line) + 1
     return events, whole

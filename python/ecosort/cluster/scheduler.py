@@ -88,41 +88,50 @@ class Scheduler:
             while state.done < state.count:
                 self._start_waiting(state)
                 self._double_late(state)
-                for ended in self.executor.wait(_LOOK_S):
-                    self._take(state, ended, accept)
+                self._take(state, self.executor.wait(_LOOK_S), accept)
                 self.observe(state.told())
         finally:
             for number in list(self._running):
                 self.executor.stop(number)
             self._running.clear()
 
-    def _free_nodes(self, state: _Phase) -> list[Node]:
-        """With a worker that has nothing to do, the idlest first."""
+    def _free_nodes(self, state: _Phase, chosen: Iterable[Node] = ()) -> list[Node]:
+        """With a worker that has nothing to do, also when those of `chosen` begin, the idlest first."""
         busy = {node.name: 0 for node in self.executor.nodes}
-        for attempt in self._running.values():
-            busy[attempt.node.name] += 1
+        for node in (*(attempt.node for attempt in self._running.values()), *chosen):
+            busy[node.name] += 1
         free = [node for node in self.executor.nodes if busy[node.name] < node.workers and node.name not in state.full]
         return sorted(free, key=lambda node: busy[node.name] - node.workers)
 
     def _start_waiting(self, state: _Phase) -> None:
-        while found := self._next_pair(state):
+        pairs: list[tuple[Task, Node]] = []
+        while found := self._next_pair(state, [node for _, node in pairs]):
             state.waiting.remove(found[0])
-            self._start(*found)
-        if state.waiting and not self._running:
+            pairs.append(found)
+        if state.waiting and not self._running and not pairs:
             task = state.waiting[0]
             why = f"node {task.node} is full, and it alone has the input of task {task.name}"
             raise NotEnoughSpace(f"{why}; make room, then {RESUME}")
+        self._start(pairs)
 
-    def _next_pair(self, state: _Phase) -> tuple[Task, Node] | None:
+    def _next_pair(self, state: _Phase, chosen: Sequence[Node]) -> tuple[Task, Node] | None:
         """The first task that a free node may run, and the idlest of these."""
-        free = self._free_nodes(state)
+        free = self._free_nodes(state, chosen)
         return next(((task, node) for task in state.waiting for node in free if task.may_run_on(node)), None)
 
-    def _start(self, task: Task, node: Node) -> None:
-        number = self.attempts[task.name] = self.attempts.get(task.name, 0) + 1
-        self.journal.append({"event": "start", "task": task.name, "attempt": number, "node": node.name})
-        handle = self.executor.start(task.make(number, node), node, is_bound=task.node is not None)
-        self._running[handle] = _Attempt(task, number, node, time.monotonic())
+    def _start(self, pairs: Sequence[tuple[Task, Node]]) -> None:
+        """One line of the journal has them all: to make it durable may take longer than a task."""
+        if not pairs:
+            return
+        for task, _ in pairs:
+            self.attempts[task.name] = self.attempts.get(task.name, 0) + 1
+        self.journal.append(
+            *({"event": "start", "task": t.name, "attempt": self.attempts[t.name], "node": node.name} for t, node in pairs)
+        )
+        for task, node in pairs:
+            number = self.attempts[task.name]
+            handle = self.executor.start(task.make(number, node), node, is_bound=task.node is not None)
+            self._running[handle] = _Attempt(task, number, node, time.monotonic())
 
     def _double_late(self, state: _Phase) -> None:
         """Gives a task that takes twice the usual time a second attempt when nothing waits, on another node if there is one."""
@@ -134,24 +143,40 @@ class Scheduler:
             allowed = [node for node in self._free_nodes(state) if attempt.task.may_run_on(node)]
             free = [node for node in allowed if node != attempt.node] or allowed
             if twins == 1 and free and time.monotonic() - attempt.begin_s > limit:
-                self._start(attempt.task, free[0])
+                self._start([(attempt.task, free[0])])
 
-    def _take(self, state: _Phase, ended: Ended, accept: Callable[[Task, Done], object]) -> None:
-        attempt = self._running.pop(ended.number, None)
-        if attempt is None:  # its twin won at the same moment
+    def _take(self, state: _Phase, ended: Iterable[Ended], accept: Callable[[Task, Done], object]) -> None:
+        """What went well is in the journal, in one line, before a failure may end the job."""
+        done: list[tuple[_Attempt, Done]] = []
+        failed: list[tuple[_Attempt, Json | None]] = []
+        for one in ended:
+            attempt = self._running.pop(one.number, None)
+            if attempt is None:  # its twin won at the same moment
+                continue
+            if one.answer is None or "error" in one.answer:
+                failed.append((attempt, one.answer))
+            else:
+                self._stop_twins(attempt)
+                done.append((attempt, Done(attempt.number, attempt.node.name, one.answer)))
+        self._accept(state, done, accept)
+        over = [attempt.task for attempt, _ in done]
+        for attempt, answer in failed:
+            if not any(task is attempt.task for task in over):
+                self._forgive(state, attempt, answer)
+
+    def _accept(self, state: _Phase, done: Sequence[tuple[_Attempt, Done]], accept: Callable[[Task, Done], object]) -> None:
+        if not done:
             return
-        answer = ended.answer
-        if answer is not None and "error" not in answer:
-            self._stop_twins(attempt)
-            done = Done(attempt.number, attempt.node.name, answer)
-            event = {"event": "done", "task": attempt.task.name, "attempt": done.attempt, "node": done.node, "answer": answer}
-            self.journal.append(event)
-            state.count_done(done)
+        self.journal.append(*({"event": "done", "task": attempt.task.name, **vars(found)} for attempt, found in done))
+        for attempt, found in done:
+            state.count_done(found)
             state.seconds.append(time.monotonic() - attempt.begin_s)
-            accept(attempt.task, done)
-            return
+            accept(attempt.task, found)
+
+    def _forgive(self, state: _Phase, attempt: _Attempt, answer: Json | None) -> None:
         state.forgive(attempt, answer["error"] if answer else None, [node.name for node in self.executor.nodes])
-        if not any(other.task is attempt.task for other in self._running.values()):
+        others = (*(other.task for other in self._running.values()), *state.waiting)
+        if not any(task is attempt.task for task in others):
             state.waiting.append(attempt.task)
 
     def _stop_twins(self, winner: _Attempt) -> None:

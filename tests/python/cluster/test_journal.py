@@ -48,6 +48,19 @@ def test_a_journal_cut_anywhere_has_the_events_before_and_can_be_continued(tmp_p
             assert journal.events == [*events[:kept], {"event": 99}]
 
 
+def test_events_that_were_appended_at_once_are_all_there_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    made(path, 2)
+    before = path.stat().st_size
+    with Journal(path) as journal:
+        journal.append({"event": 2}, {"event": 3})
+    whole = path.read_bytes()
+    for cut in range(before, len(whole) + 1):
+        path.write_bytes(whole[:cut])
+        with Journal(path) as journal:
+            assert len(journal.events) == (4 if cut == len(whole) else 2)
+
+
 def test_a_torn_last_line_whose_newline_is_there_is_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     events = made(path, 3)

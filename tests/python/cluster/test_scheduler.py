@@ -83,6 +83,17 @@ def test_each_task_is_done_once(tmp_path: Path) -> None:
     assert len(executor.started) == 20
 
 
+def test_what_begins_or_ends_together_is_made_durable_together(tmp_path: Path) -> None:
+    """A drive that takes seconds for each line would else leave the workers idle, which are more the larger a cluster is."""
+
+    class AllAtOnce(Scripted):
+        def wait(self, timeout_s: float) -> list[Ended]:
+            return [ended for _ in list(self.running) for ended in super(AllAtOnce, self).wait(timeout_s)]
+
+    run(AllAtOnce(lambda name, attempt, node: OK), tmp_path, [str(number) for number in range(6)])
+    assert (tmp_path / "journal").read_bytes().count(b"\n") == 1 + 2 * 2  # the plan; three of six at a time
+
+
 def test_a_lost_worker_s_task_runs_again_under_another_attempt(tmp_path: Path) -> None:
     executor = Scripted(lambda name, attempt, node: None if name == "two" and attempt < 4 else OK)
     assert run(executor, tmp_path)["two"].attempt == 4
