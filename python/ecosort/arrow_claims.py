@@ -47,9 +47,11 @@ def unclaimed(schema: Any, by: Any) -> list[str]:
 
 
 def _claimed_count(plain: Any, by: Any) -> int:
-    return sum(
-        1 for _ in takewhile(lambda column: not pa.types.is_floating(plain.field(column.index).type), columns_of(plain, by))
-    )
+    kinds = [plain.field(column.index).type for column in columns_of(plain, by)]
+    before_float = sum(1 for _ in takewhile(lambda kind: not pa.types.is_floating(kind), kinds))
+    # Parquet keeps the day of a date64 alone: what comes behind it is in no order among the times of one day.
+    through_day = next((number for number, kind in enumerate(kinds, 1) if pa.types.is_date64(kind)), len(kinds))
+    return min(before_float, through_day)
 
 
 def checked_claim(table: Path) -> TableOrder:
@@ -90,6 +92,8 @@ def _check_groups(path: str, file: Any, columns: Sequence[Column], keys: tuple[K
 def _claimed(path: str, schema: Any, claim: Sequence[Any]) -> list[Column]:
     leaves = list(_leaves(schema))
     for column in claim:
+        if not 0 <= column.column_index < len(leaves):
+            raise BadInput(f"'{path}' claims an order by column {column.column_index}, and has {len(leaves)} columns")
         if leaves.count(leaves[column.column_index]) > 1 or pa.types.is_nested(schema.field(leaves[column.column_index]).type):
             raise BadInput(f"'{path}' claims an order by what is within {schema.field(leaves[column.column_index]).name!r}")
     names = [schema.field(leaves[column.column_index]).name for column in claim]

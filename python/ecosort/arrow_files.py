@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,17 @@ class ParquetInput:
 
     def batches(self, run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
         """Reads batches that are a small part of a run each."""
-        row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in self._groups()), default=0) + 1
-        rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
-        return _telling(self.path, self.file.iter_batches(batch_size=rows, use_threads=False), kept)
+        return _telling(self.path, self._read(run_bytes // 64), kept)
+
+    def _read(self, batch_bytes: int) -> Iterator[Any]:
+        """Counts what rows take in memory, because pages of a dictionary say little about that. The first ones are looked at."""
+        seen_bytes = max((_row_bytes(some) for some in islice(self.file.iter_batches(16, use_threads=False), 1)), default=0)
+        for number, group in enumerate(self._groups()):
+            told_bytes = group.total_byte_size // max(group.num_rows, 1) + 1
+            rows = min(max(batch_bytes // max(told_bytes, seen_bytes), 1), 1 << 16)
+            for batch in self.file.iter_batches(rows, row_groups=[number], use_threads=False):
+                seen_bytes = max(seen_bytes, _row_bytes(batch))
+                yield batch
 
     def _groups(self) -> list[Any]:
         metadata = self.file.metadata
@@ -117,6 +126,10 @@ def _open_parquet(source: Any, buffer_bytes: int) -> Any:
 
 def _open_ipc(source: Any, begin: bytes) -> Any:
     return pa.ipc.open_file(source) if begin.startswith(_IPC_FILE) else pa.ipc.open_stream(source)
+
+
+def _row_bytes(batch: Any) -> int:
+    return int(batch.nbytes // max(batch.num_rows, 1))
 
 
 def _column_sizes(group: Any) -> Iterator[int]:

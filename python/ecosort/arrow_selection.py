@@ -14,6 +14,8 @@ from ecosort.arrow_input import plain_schema
 from ecosort.arrow_keys import columns_of, texts_of
 from ecosort.report import Report
 
+_MOST_ROWS = 2**63 - 1  # that pyarrow can count
+
 
 class Selection:
     """Serves one sort, and counts what it leaves out. `limit` None: all rows."""
@@ -21,7 +23,7 @@ class Selection:
     def __init__(self, by: Any, *, unique: bool, limit: int | None) -> None:
         self._by = by
         self._unique = unique
-        self._limit = limit
+        self._limit = None if limit is None else min(limit, _MOST_ROWS)
         self._rows = self._dropped = self._written = 0
         self._last: Any = None  # the key of the row before
 
@@ -52,7 +54,9 @@ class Selection:
         is_new = np.append(True, differs) if self._last is None else differs
         self._last = both[-1:]
         self._dropped += int(np.count_nonzero(~is_new))
-        return batch.filter(pa.array(is_new))
+        plain = plain_schema(batch.schema, keeps_dictionaries=True)  # pyarrow filters no views
+        rows = batch if plain.equals(batch.schema) else batch.cast(plain)
+        return rows.filter(pa.array(is_new)).cast(batch.schema)
 
 
 def key_values(batch: Any, by: Any) -> Any:

@@ -18,6 +18,17 @@ class EcoSortError(Exception):
 
     exit_code: int | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors cross processes, as those of a pool do, with their line and their numbers."""
+        return _made_again, (type(self), str(self), vars(self))
+
+
+def _made_again(kind: type[EcoSortError], line: str, members: Mapping[str, Any]) -> EcoSortError:
+    error = kind.__new__(kind, line)
+    error.args = (line,)
+    vars(error).update(members)
+    return error
+
 
 class BadInput(EcoSortError, ValueError):
     """A wrong argument, an input that does not fit it, or a plan that cannot work. Nothing was changed."""
@@ -93,6 +104,7 @@ _UNLIKELY = " does not look like records of the Sort Benchmark"
 # Ends a line that the program wrote for a user who types its options, and the line for a caller of a function.
 _ADVICE = {
     "; make room there, or name another place with --temp or -o": "",  # drive_full() has its own
+    "; make room there, or name another place with -T or -o": "",
     "; give less with --memory": "; give less memory",
     "; try --io pool": "",
     _UNLIKELY: f"{_UNLIKELY}; give record_size and by, such as record_size=100, by='0:10', or format='lines' for text",
@@ -117,7 +129,7 @@ def from_program(
             said = said.removesuffix(typed) + called
     error = _from_json(said, told, places or {}) if told else None
     if error is None:
-        error = {1: VerificationFailed, 2: BadInput, 3: IoFailed}.get(exit_code, EcoSortError)(said)
+        error = {1: VerificationFailed, 2: BadInput, 3: IoFailed, 5: BadInput}.get(exit_code, EcoSortError)(said)
     if error.exit_code is None:
         error.exit_code = exit_code
     return error

@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any, Literal, ParamSpec, Protocol, cast
 
 from ecosort import checks
+from ecosort.codec_names import split_codec
 from ecosort.errors import BadInput
 from ecosort.keys import AnyKey, keys_of
 from ecosort.report import Progress
@@ -83,7 +84,7 @@ class Options:
     compress: str | None = None  # runs: "auto", "none", "lz4", "zstd:LEVEL", of rows "prefix"; None: "auto", of records "none"
     assume_ratio: float | None = None  # reserves only 1/assume_ratio of the space of runs
     goal: Literal["time", "energy"] | None = None  # of compress="auto"; energy wants a profile of ecosort-tune with watts
-    decompress: bool | None = None  # inputs that are compressed; None: True for csv and jsonl
+    decompress: bool | None = None  # inputs that are compressed; None: True for csv and jsonl, and lines whose names say so
     # "gzip", "zstd", "lz4", "xz", "bzip2", "bgzf", "none"; "auto" (None for csv, jsonl): by the ending of the name
     compress_output: str | None = None
     level: int | None = None  # of the output's compression
@@ -263,7 +264,9 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
     elif told.get("reverse") and form != "records":
         raise BadInput(f"reverse is for records and lines; a key of {form} descends by itself: col(...).desc()")
     members: dict[str, Any] = {"inputs": [*inputs], form: rows, **_groups(told, form), "place": _place(told, form, dst)}
-    usual = {"decompress": True, "compress_output": "auto"} if form in ("csv", "jsonl") else {}
+    # A request of lines decompresses nothing by itself, because GNU sort does not. Here a name that says so is taken at its word.
+    is_packed = form == "lines" and any(split_codec(name)[1] for name in (*inputs, *([dst] if isinstance(dst, str) else [])))
+    usual = {"decompress": True, "compress_output": "auto"} if form in ("csv", "jsonl") or is_packed else {}
     for name, value in (usual | told).items():
         part, _, member = _MEMBERS.get(name, "").partition(".")
         if member:
@@ -303,7 +306,10 @@ def _place(told: dict[str, Any], form: str, dst: Any) -> dict[str, Any]:
     for name in ("space", "as_is"):
         if name in told:
             raise BadInput(f"{name} is for in_place=True")
-    place = {} if dst is None else {"output": dst if dst == "-" else output(dst, told.get("overwrite", False))}
+    overwrite = told.get("overwrite", False)
+    if told.get("bad_rows", "skip") not in ("refuse", "skip"):
+        output(told["bad_rows"], overwrite)
+    place = {} if dst is None else {"output": dst if dst == "-" else output(dst, overwrite, split=told.get("split"))}
     return place | ({"kind": "resumable"} if told.get("resumable") else {})
 
 

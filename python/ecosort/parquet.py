@@ -50,6 +50,8 @@ def _sort(request: dict[str, Any]) -> None:
         if _are_one_file(stats, name):
             what = "the output" if name == output else "an input"
             raise BadInput(f"--stats '{stats}' is {what} and would be overwritten; name another file")
+    if stats and not Path(stats).parent.is_dir():
+        raise BadInput(f"--stats: there is no directory '{Path(stats).parent}'; make it first")
     unclaimed: list[str] = []
     report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given, unclaimed)
     if "stats" in reports:
@@ -103,8 +105,8 @@ def _summary(report: Report, nulls: str) -> str:
 def _notice(output: str, unclaimed: Sequence[str]) -> str:
     keys = ", ".join(map(shown, unclaimed))
     return (
-        f"ecosort: {shown(output)} does not claim its order by {keys}: programs put NaN and -0.0 in different places, so that a "
-        "claim ends before the first floating-point key"
+        f"ecosort: {shown(output)} does not claim its order by {keys}: a claim ends before the first floating-point key ("
+        "programs put NaN and -0.0 in different places) and behind a date64 (Parquet keeps its day alone)"
     )
 
 
@@ -118,6 +120,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if len(words) != 1 or not words[0].startswith("{"):
             raise BadInput("this program is a part of ecosort; type `ecosort parquet --by COLUMN in.parquet -o out.parquet`")
         request = json.loads(words[0], object_hook=decoded)
-        (_check if "check" in request else _sort)(request)
+        import pyarrow as pa
+
+        try:
+            (_check if "check" in request else _sort)(request)
+        except pa.ArrowException as error:
+            raise BadInput(f"pyarrow cannot read or write this table: {str(error).partition(chr(10))[0]}") from None
 
     return ended(work)

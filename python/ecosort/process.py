@@ -13,11 +13,12 @@ import selectors
 import signal
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 from ecosort.checks import no_such
-from ecosort.errors import BadInput, Cancelled, EcoSortError, from_program
+from ecosort.errors import BadInput, Cancelled, EcoSortError, IoFailed, from_program
 from ecosort.memory_file import memory_file
 from ecosort.program import find_program
 from ecosort.report import Progress, Report, empty_report, progress_from, report_from
@@ -64,13 +65,14 @@ class Sort:
         self._fine_codes = fine_codes
         self._said: list[str] = []
         self._error: dict[str, Any] | None = None
-        self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
-        self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC) if subprocess.PIPE in (stdin, stdout) else -1
-        options = ["--progress=json", "--quiet", *[f"--stats=/proc/self/fd/{self._stats}"] * has_stats]
-        options += [f"--goal={goal}"] if goal else []
-        request = -1
+        self._stats = self._messages = request = -1
         later: list[Callable[[], object]] = []
         try:
+            self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
+            if subprocess.PIPE in (stdin, stdout):
+                self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC)
+            options = ["--progress=json", "--quiet", *[f"--stats=/proc/self/fd/{self._stats}"] * has_stats]
+            options += [f"--goal={goal}"] if goal else []
             if isinstance(what, Request):
                 request = memory_file(what.to_json())
                 words = [*command, *options, f"/proc/self/fd/{request}"]
@@ -84,6 +86,7 @@ class Sort:
                     stderr=subprocess.PIPE if self._messages < 0 else self._messages,
                     pass_fds=(self._stats, *keep, *[request] * (request >= 0)),
                 )
+            _started.add(self)
             while later:
                 later.pop()()
         except BaseException as error:
@@ -92,10 +95,12 @@ class Sort:
             self._close_descriptors()
             while later:
                 later.pop()()
-            if isinstance(error, ValueError):  # a zero byte, or half of a surrogate pair
+            if isinstance(error, ValueError) and not isinstance(error, BadInput):  # a zero byte, or half of a surrogate pair
                 raise BadInput(f"a name or a key cannot be handed to a program: {error}") from None
             if isinstance(error, OSError) and error.errno == errno.E2BIG:
                 raise BadInput("the names of the inputs and the keys are too long in all; sort fewer files at a time") from None
+            if isinstance(error, OSError):
+                raise IoFailed(f"the program cannot be started: {error.strerror}", error.errno) from None
             raise
         finally:
             if request >= 0:
@@ -219,6 +224,22 @@ class Sort:
             if descriptor >= 0:
                 os.close(descriptor)
         self._stats = self._messages = -1
+
+
+_started: weakref.WeakSet[Sort] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """A process that is forked while a sort is fed has the end of its pipe, too: the program would wait for that process."""
+    for sort in list(_started):
+        for pipe in (sort.process.stdin, sort.process.stdout, sort.process.stderr):
+            if pipe and not pipe.closed:  # what is in its buffer is the parent's to write
+                nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+                os.dup2(nowhere, pipe.fileno(), inheritable=False)
+                os.close(nowhere)
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 @contextlib.contextmanager

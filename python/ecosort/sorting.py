@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import RawIOBase
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from ecosort.words import Path as FilePath
 from ecosort.words import path_word, path_words
 
 _PATHS = (str, bytes, os.PathLike)
+_NOTHING = object()  # where there is no first item
 _ENDINGS = {
     "lines": (".txt", ".log"),
     "csv": (".csv", ".tsv"),
@@ -96,9 +97,8 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
         return _sort_array(src, dst, told)
     if callable(getattr(src, "read", None)):
         names = [getattr(src, "name", None), dst]
-        if isinstance(names[0], str) and is_named_tsv(names[0]):
-            told = {"delimiter": "\t"} | told
-        return _sort_stream(_pieces_of(src), format_of(names, told), dst, told)
+        form = format_of(names, told)
+        return _sort_stream(_pieces_of(src), form, dst, _as_named(names, form, told))
     if any(hasattr(src, name) for name in _TABLES):
         return _sort_table(src, dst, told)
     if isinstance(src, Mapping) or not isinstance(src, Iterable):
@@ -111,7 +111,7 @@ def resume(
 ) -> Report:
     """Continues with the sort of `path` in place, or into `path` with resumable=True, that was interrupted.
 
-    Raises BadInput where there is none.
+    Raises BadInput where there is neither a job nor a file of this name. Where the file is whole, the report is empty.
     """
     return Sort(["resume", path_word(path, "path")], progress=progress, cancel=cancel).wait()
 
@@ -157,6 +157,14 @@ def format_of(names: Iterable[Any], told: dict[str, Any]) -> str:
     what = f"the name '{named[0]}' does not say" if named else "nothing says"
     hint = "; items of a list are sorted as iter(items)" if named and not os.path.lexists(named[0]) else ""
     raise BadInput(f"{what} which format it is; give format='records', 'lines', 'csv' or 'jsonl'{hint}")
+
+
+def _as_named(names: Sequence[Any], form: str, told: dict[str, Any]) -> dict[str, Any]:
+    """Adds what names of a stream and its output say: a tab divides the columns of .tsv, lines of .txt.gz are compressed."""
+    name = next((name for name in names if isinstance(name, str) and _format_in(name)), "")
+    if form == "csv" and is_named_tsv(name):
+        return {"delimiter": "\t"} | told
+    return {"decompress": True} | told if form == "lines" and split_codec(name)[1] else told
 
 
 def _format_in(name: str) -> str | None:
@@ -205,6 +213,8 @@ def _sort_stream(pieces: Iterable[Any], form: str, dst: Any, told: dict[str, Any
 
 def _pieces_of(file: Any) -> Iterator[Any]:
     binary = getattr(file, "buffer", file)  # of a text file
+    if binary is not file and _was_read(file):
+        raise BadInput("src was read as text before, which takes more of the file than it gives; open it with mode 'rb'")
     while True:
         piece = binary.read(PIECE_BYTES)
         if not isinstance(piece, bytes | bytearray | memoryview):  # None: no one waits for what is still to come
@@ -214,6 +224,16 @@ def _pieces_of(file: Any) -> Iterator[Any]:
         if not piece:
             return
         yield piece
+
+
+def _was_read(text: Any) -> bool:
+    """Returns whether a text file may hold what it has read of its binary one already."""
+    if getattr(text, "newlines", None) is not None:
+        return True
+    try:
+        return bool(text.seekable() and text.tell() != text.buffer.tell())
+    except OSError:  # it is being read line by line
+        return True
 
 
 def _from_pipe(sort: PipedSort, dst: Any) -> Any:
@@ -228,22 +248,23 @@ def _from_pipe(sort: PipedSort, dst: Any) -> Any:
         while rest := memoryview(reader.read(PIECE_BYTES)):
             while rest:  # an unbuffered file may take less than all
                 count = binary.write(rest)
-                if count is None and isinstance(binary, RawIOBase):
+                if count == 0 or (count is None and isinstance(binary, RawIOBase)):
                     raise IoFailed("dst takes no more for now; give a file object that waits")
                 rest = rest[len(rest) if count is None else count :]
         return reader.report
 
 
 def _sort_items(items: Iterator[Any], dst: Any, told: dict[str, Any]) -> Any:
-    first = next(items, None)
-    every = items if first is None else chain([first], items)
+    first = next(items, _NOTHING)
+    every = items if first is _NOTHING else chain([first], items)
     if isinstance(first, os.PathLike):
         return _sort_files(names_of(list(every)), dst, told)
-    if first is not None and (any(hasattr(first, name) for name in _TABLES)):
+    if any(hasattr(first, name) for name in _TABLES):
         return _sort_table(every, dst, told)
     if dst is not None or told.get("format", "records") != "records":
         form = format_of([dst], told)
-        return _sort_stream(_rows(every, form), form, dst, told)
+        told = _as_named([dst], form, told)
+        return _sort_stream(_rows(every, form, str(told.get("terminator", "\n")).encode()), form, dst, told)
     if "record_size" in told:
         return sorted_parts(every, taken(told, "records of an iterable"))
     by = told.pop("by", None)
@@ -252,13 +273,13 @@ def _sort_items(items: Iterator[Any], dst: Any, told: dict[str, Any]) -> Any:
     return sorted_items(every, by, taken(told, "items"))
 
 
-def _rows(items: Iterable[Any], form: str) -> Iterator[bytes]:
-    """Returns the bytes of a file with these rows."""
+def _rows(items: Iterable[Any], form: str, end: bytes) -> Iterator[bytes]:
+    """Returns the bytes of a file with these rows, each with its end."""
     for item in items:
         if not isinstance(item, str | bytes):
             raise BadInput(f"rows are str or bytes, not {type(item).__name__}")
         row = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
-        yield row if form == "records" or row.endswith(b"\n") else row + b"\n"
+        yield row if form == "records" or row.endswith(end) else row + end
 
 
 def _names_and_directions(by: Any) -> list[tuple[str, bool]] | None:
@@ -273,11 +294,22 @@ def _names_and_directions(by: Any) -> list[tuple[str, bool]] | None:
 
 
 def _sort_table(table: Any, dst: Any, told: dict[str, Any]) -> Any:
-    by, nulls = told.get("by"), "first" if told.get("nulls_first") else "last"
+    by = _table_keys(told.get("by"), "first" if told.get("nulls_first") else "last")
     told = taken(told, "a table")
-    if not isinstance(by, tuple | list) or not any(isinstance(key, tuple | list) for key in by):
-        by = [(name, "descending" if is_down else "ascending", nulls) for name, is_down in _names_and_directions(by) or ()]
     return sorted_table(table, by, told) if dst is None else write_table(table, by, dst, told)
+
+
+def _table_keys(by: Any, nulls: str) -> list[Any]:
+    """Returns keys with their directions and where nulls come; a tuple may say so itself."""
+    if not isinstance(by, tuple | list) or not any(isinstance(key, tuple | list) for key in by):
+        return [(name, "descending" if is_down else "ascending", nulls) for name, is_down in _names_and_directions(by) or ()]
+    keys: list[Any] = []
+    for key in by:
+        if isinstance(key, tuple | list):
+            keys.append((*key, nulls) if len(key) == len(("name", "direction")) else key)
+        else:
+            keys += _table_keys(key, nulls)
+    return keys
 
 
 def _sort_array(array: Any, dst: Any, told: dict[str, Any]) -> Any:

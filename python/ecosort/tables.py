@@ -73,6 +73,7 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any], unclaimed_
     make = writers.get(suffix)
     if make is None:
         raise BadInput(f"dst: a table goes to a file {', '.join(writers)}, not to {os.fsdecode(dst)!r}")
+    _demand_writable(make, source.schema if suffix != ".parquet" else parquet_schema(source.schema), suffix)
     with _new_output(dst, told) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
@@ -86,6 +87,17 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any], unclaimed_
                 writer.write_batch(written, *([max(batch.num_rows, 1)] if is_parquet else []))
         os.fsync(descriptor)
     return rows.report()
+
+
+def _demand_writable(make: Any, schema: pa.Schema, suffix: str) -> None:
+    """Types of columns that a file cannot have show before anything is sorted; values may show only when they are written."""
+    import pyarrow as pa
+
+    try:
+        with make(pa.BufferOutputStream(), schema):
+            pass
+    except pa.ArrowException as error:
+        raise BadInput(f"a file {suffix} cannot have these columns: {str(error).partition(chr(10))[0]}; cast them") from None
 
 
 @contextmanager

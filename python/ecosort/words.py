@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,12 +47,23 @@ def bytes_of(size: Size, name: str) -> int:
     return int(found[1]) * UNITS[found[2]]
 
 
-def output(path: Path, overwrite: bool) -> str:
-    """Raises OutputExists. A file that appears later is replaced when the sort is done."""
+def output(path: Path, overwrite: bool, *, split: str | None = None) -> str:
+    """Raises OutputExists, also for a file of the `split`. A file that appears later is replaced when the sort is done."""
     word = path_word(path, "dst")
-    if not checks.truth(overwrite, "overwrite") and os.path.lexists(word):
-        raise OutputExists(word)
+    if not checks.truth(overwrite, "overwrite") and (there := _existing(word, split)):
+        raise OutputExists(there)
     return word
+
+
+def _existing(word: str, split: str | None) -> str | None:
+    if os.path.lexists(word):
+        return word
+    if split is None:
+        return None
+    before, _, behind = word.partition("{}")
+    name = "*" if split.startswith("by=") else "[0-9]*"  # a number, or a value of the column
+    places = glob.glob(f"{glob.escape(before)}{name}{glob.escape(behind)}")  # noqa: PTH207  # as it was written
+    return min(places, default=None)
 
 
 def places_in(temps: Sequence[str], outputs: Mapping[str, str], line: str) -> dict[str, str]:

@@ -37,6 +37,19 @@ def test_a_sorted_file_claims_its_keys_up_to_the_first_float(here: Path) -> None
         check_table("floats.parquet")
 
 
+def test_what_stands_behind_a_day_is_not_claimed(here: Path) -> None:
+    """Parquet keeps no time of a date64: rows of one day would come in an order that its file does not show."""
+    days = pa.array([86_400_005, 86_400_001], pa.int64()).view(pa.date64())
+    sort(pa.table({"a": days, "b": [1, 2]}), "out.parquet", by=["a", "b"])
+    assert [key[0] for key in check_table("out.parquet").by] == ["a"]
+
+
+def test_a_claim_by_a_column_that_there_is_not_is_refused(here: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), "in.parquet", sorting_columns=[pq.SortingColumn(7)])
+    with pytest.raises(BadInput, match="claims an order by column 7, and has 1 column"):
+        check_table("in.parquet")
+
+
 @pytest.mark.parametrize("wrong", [1, 777, 999, 1001, 2500])
 def test_a_false_claim_is_named_with_its_first_row(here: Path, wrong: int) -> None:
     """Also the first and the last row of a group, whose order to the next one nobody claims."""

@@ -1,6 +1,7 @@
 """Errors are raised, with their numbers, and nothing is left behind."""
 
 import os
+import pickle
 import shutil
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from sort_support import MIB, listing, mounted
 from ecosort import (
     BadInput,
     EcoSortError,
+    FalseClaim,
     IoFailed,
     NotEnoughMemory,
     NotEnoughSpace,
@@ -24,6 +26,7 @@ from ecosort import (
     ProgramNotFound,
     VerificationFailed,
     find_program,
+    resume,
     sort_csv,
     sort_file,
     sort_in_place,
@@ -201,6 +204,29 @@ def test_a_file_size_limit_is_an_io_error_with_its_number(here: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert raised.value.errno == errno.EFBIG
     assert listing(here) == [str(here / "in")]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotEnoughMemory("a line", 1, None),
+        NotEnoughSpace("a line", ["/tmp"], 1, 2),
+        FalseClaim("a.parquet", 7, "a ascending"),
+        OutputExists("out"),
+        IoFailed("a line", 28),
+        BadInput("a line"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_crosses_processes_with_its_line_and_numbers(error: EcoSortError) -> None:
+    """A pool of processes hangs where the error of a worker cannot be made again."""
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+def test_what_cannot_be_resumed_is_bad_input(here: Path) -> None:
+    with pytest.raises(BadInput, match="no sort of 'nothing' was begun"):
+        resume("nothing")
 
 
 def test_exit_codes_say_what_json_does_not() -> None:

@@ -327,7 +327,9 @@ def test_compressed_files_are_as_they_are_wished(here: Path) -> None:
         sort_csv("in.csv.gz", "none", by="n", decompress=False)
     sort_lines("in.csv.gz", "lines.gz", decompress=True, compress_output="auto")
     assert gzip.decompress((here / "lines.gz").read_bytes()) == b"1\n2\nn\n"
-    sort_lines("in.csv.gz", "bytes")
+    sort_lines("in.csv.gz", "plain")
+    assert (here / "plain").read_bytes() == b"1\n2\nn\n"
+    sort_lines("in.csv.gz", "bytes", decompress=False)
     assert (here / "bytes").read_bytes().startswith(b"\x1f\x8b")
     with pytest.raises(BadInput, match="level"):
         sort_csv("in.csv.gz", "none", by="n", compress_output="xz", level=99)

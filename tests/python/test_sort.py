@@ -6,8 +6,11 @@ import json
 import lzma
 import os
 import re
+import signal
 import struct
 import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,7 @@ def pairs(*numbers: int) -> bytes:
         ("in.tsv", b"a\tb\n2\tx\n10\ty\n", {"by": "a:number:desc"}, b"a\tb\n10\ty\n2\tx\n"),
         ("in.JSONL", b'{"a":{"b":10}}\n{"a":{"b":9}}\n', {"by": lambda: col("a.b").number()}, b'{"a":{"b":9}}\n{"a":{"b":10}}\n'),
         ("in.txt", b"b 9\na 10\n", {}, b"a 10\nb 9\n"),
+        ("in.txt.gz", gzip.compress(b"b 9\na 10\n", mtime=0), {}, b"a 10\nb 9\n"),
         ("in.log", b"b 9\na 10\n", {"by": [field(2).numeric()]}, b"b 9\na 10\n"),
         ("in.log", b"9\n10\n", {"ordering": "n", "reverse": True}, b"10\n9\n"),
         ("in", b"b 9\na 10\n", {"by": field(2).numeric().desc()}, b"a 10\nb 9\n"),
@@ -112,6 +116,9 @@ def test_items_come_out_as_they_went_in(here: Path, temp: Path) -> None:
     assert sort(iter(["n", "2", "1"]), "out.csv", by="n:number").records == 2
     assert Path("out.csv").read_text() == "n\n1\n2\n"
     assert sort(iter([b"2 x\n", b"10 y"]), by=field(1).numeric().desc(), format="lines").read() == b"10 y\n2 x\n"
+    assert sort(iter(["b", "a\0", "c"]), format="lines", terminator="\0").read() == b"a\0b\0c\0"
+    with pytest.raises(BadInput, match="NoneType"):
+        list(sort(iter([None, "b", "a"])))
 
 
 def test_arrays_and_buffers(here: Path) -> None:
@@ -252,11 +259,71 @@ def test_file_objects_may_give_and_take_little_at_a_time() -> None:
     target.is_empty = True
     with pytest.raises(ecosort.IoFailed, match="dst takes no more for now"):
         sort(io.BytesIO(b"b\na\n"), target, format="lines")
+    target.write = lambda data: 0  # type: ignore[method-assign]
+    with pytest.raises(ecosort.IoFailed, match="dst takes no more for now"):
+        sort(io.BytesIO(b"b\na\n"), target, format="lines")
     text = io.TextIOWrapper(io.BytesIO())
     text.write("head\n")
     sort(io.BytesIO(b"b\na\n"), text, format="lines")
     assert text.buffer.getvalue() == b"head\na\nb\n"  # type: ignore[attr-defined]
     assert child_pids() == []
+
+
+@pytest.mark.parametrize("took", [io.TextIOWrapper.readline, next, lambda text: text.read(2)])
+def test_a_text_file_that_holds_rows_back_is_refused(here: Path, took: Any) -> None:
+    """It reads more of its file than it gives: those rows would be lost."""
+    Path("in.txt").write_text("head\nc\nb\na\n")
+    with Path("in.txt").open() as text:
+        took(text)
+        with pytest.raises(BadInput, match="src was read as text before"):
+            sort(text, "out.txt")
+    with Path("in.txt").open() as text:
+        assert sort(text, "out.txt").records == 4
+
+
+def test_the_name_of_a_stream_or_its_output_says_what_the_rows_are(here: Path) -> None:
+    assert sort(io.BytesIO(b"a\tb\n2\tx\n10\ty\n"), "out.tsv", by="a:number:desc").records == 2
+    assert Path("out.tsv").read_text() == "a\tb\n10\ty\n2\tx\n"
+    Path("in.log.gz").write_bytes(gzip.compress(b"b\na\n"))
+    with Path("in.log.gz").open("rb") as file:
+        assert sort(file).read() == b"a\nb\n"
+
+
+def test_a_process_that_is_forked_meanwhile_does_not_hold_a_sort_up() -> None:
+    """It has the end of the pipe to the program, which would else wait for it to end, too."""
+    waits, ends = os.pipe()
+
+    def rows() -> Iterator[str]:
+        yield "b"
+        if os.fork() == 0:
+            signal.alarm(20)
+            os.close(ends)
+            os.read(waits, 1)
+            os._exit(0)
+        yield "a"
+
+    begin = time.monotonic()
+    assert sort(rows(), format="lines").read() == b"a\nb\n"
+    assert time.monotonic() - begin < 15
+    os.close(waits)
+    os.close(ends)
+    os.wait()
+
+
+def test_no_file_of_a_split_or_of_rows_set_aside_is_replaced_unasked(here: Path) -> None:
+    Path("in.csv").write_bytes(CSV)
+    Path("k-00002.csv").write_text("mine")
+    Path("k-notes.csv").write_text("mine")
+    for dst, options in (("k-{}.csv", {"split": "rows=2"}), ("out.csv", {"bad_rows": "k-00002.csv"})):
+        with pytest.raises(OutputExists, match=r"k-00002\.csv"):
+            sort("in.csv", dst, by="name", **options)
+        assert Path("k-00002.csv").read_text() == "mine"
+    sort("in.csv", "k-{}.csv", by="name", split="rows=2", overwrite=True)
+    assert Path("k-00002.csv").read_text() == "name,price\npen,2.50\n"
+    Path("k-00001.csv").unlink()
+    Path("k-00002.csv").unlink()
+    with pytest.raises(OutputExists, match=r"k-notes\.csv"):
+        sort("in.csv", "k-{}.csv", by="name", split="by=name")
 
 
 def test_a_reader_that_is_closed_stops_its_sort_and_one_that_fails_says_so(here: Path, temp: Path) -> None:

@@ -19,9 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 from capabilities import SOAK, only_in_soak
 from conftest import ROOT
+from ecosort.arrow_files import open_file
+from ecosort.kept_memory import KeptMemory
 from sort_support import MIB, listing, mounted
 
-from ecosort import BadInput, IoFailed, NotEnoughMemory, NotEnoughSpace, sort_table
+from ecosort import BadInput, IoFailed, NotEnoughMemory, NotEnoughSpace, sort, sort_table
 from python.support import child_pids
 
 ROWS = 20_000
@@ -142,6 +144,28 @@ def test_views_as_polars_has_them_come_back_as_views() -> None:
         assert [row[0] for row in done["sizes"].to_pylist()] == ordered
         assert [row[0] for row in done["large"].to_pylist()] == ordered
         assert [row[0][1] for row in done["map"].to_pylist()] == ordered
+
+
+def test_views_are_dropped_as_equal_and_nulls_come_where_the_option_says() -> None:
+    views = pa.table({"a": pa.array([1, 1, None]), "s": pa.array(["x", "y", "z"], pa.string_view())})
+    assert sort(views, by=[("a", "descending")], nulls_first=True, unique=True, limit=2**64).read_all().to_pydict() == {
+        "a": [None, 1],
+        "s": ["z", "x"],
+    }
+
+
+def test_a_type_that_a_file_cannot_have_is_refused_before_anything_is_sorted(here: Path) -> None:
+    intervals = pa.table({"a": [1], "i": pa.array([(1, 2, 3)], pa.month_day_nano_interval())})
+    with pytest.raises(BadInput, match=r"a file \.parquet cannot have these columns: .*; cast them"):
+        sort(intervals, "out.parquet", by="a")
+    assert listing(here) == []
+
+
+def test_few_long_values_of_a_dictionary_are_read_a_few_rows_at_a_time(here: Path) -> None:
+    """Pages of a dictionary are small, whatever the rows take in memory."""
+    pq.write_table(pa.table({"a": [str(number % 20) * 8000 for number in range(2000)]}), "in.parquet")
+    with open_file("in.parquet") as file:
+        assert max(batch.nbytes for batch in file.batches(4 << 20, KeptMemory(1 << 30))) < 100_000
 
 
 def test_unions_are_sorted_along() -> None:

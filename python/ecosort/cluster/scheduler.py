@@ -146,7 +146,7 @@ class Scheduler:
                 self._start([(attempt.task, free[0])])
 
     def _take(self, state: _Phase, ended: Iterable[Ended], accept: Callable[[Task, Done], object]) -> None:
-        """What went well is in the journal, in one line, before a failure may end the job."""
+        """Notes what went well in the journal, in one line, before a failure may end the job."""
         done: list[tuple[_Attempt, Done]] = []
         failed: list[tuple[_Attempt, Json | None]] = []
         for one in ended:
