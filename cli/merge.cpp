@@ -64,7 +64,7 @@ int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job
   const engine::WorkReport report =
       run.watch(session, [&](const engine::Environment& environment) { return merge_telling_phase(job, environment); }, sum_up);
   for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
-  run.write_reports("the merged output is complete",
+  run.write_reports("the merged output is complete", report.notices,
                     [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
 }

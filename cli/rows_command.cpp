@@ -112,7 +112,8 @@ int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& ses
   WatchedRun watched(std::move(reports));
   const JobResult result = result_of(run.request, sort_rows(run, watched, job, session), job);
   for (const std::string& notice : result.notices) run.notice(notice);
-  watched.write_reports(run.done, [&] { return result.stats(watched.log(), run.started_s, session.backend_name()); });
+  watched.write_reports(run.done, result.notices,
+                        [&] { return result.stats(watched.log(), run.started_s, session.backend_name()); });
   return 0;
 }
 

@@ -120,7 +120,7 @@ int run_job(const JobRun& run, job::Session& session, double started_s, const Wo
       },
       [](const JobResult& done) { return done.summary; });
   for (const std::string& notice : result.notices) print_notice(run.reports.quiet, notice);
-  watched.write_reports(fmt::format("'{}' is complete", run.file),
+  watched.write_reports(fmt::format("'{}' is complete", run.file), result.notices,
                         [&] { return result.stats(watched.log(), started_s, session.backend_name()); });
   return 0;
 }

@@ -122,7 +122,7 @@ int sort_records(const CommandLine& line, double started_s) {
       },
       [](const engine::fixed::SortReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
-  run.write_reports("the sorted output is complete",
+  run.write_reports("the sorted output is complete", report.notices,
                     [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
 }

@@ -4,15 +4,29 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/text_json.h"
 #include "cli/report.h"
 
 namespace ecosort::cli {
 
-void WatchedRun::write_reports(const std::string& done, const std::function<Json()>& stats) {
+namespace {
+
+Json with_notices(Json stats, const std::vector<std::string>& notices) {
+  Json told = Json::array();
+  for (const std::string& notice : notices)
+    if (!notice.empty()) told.push_back(text_json(notice));
+  stats["notices"] = std::move(told);
+  return stats;
+}
+
+}  // namespace
+
+void WatchedRun::write_reports(const std::string& done, const std::vector<std::string>& notices,
+                               const std::function<Json()>& stats) {
   try {
     if (trace_) trace_->close();
     log_.check_written();
-    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, stats().text(2) + "\n");
+    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, with_notices(stats(), notices).text(2) + "\n");
   } catch (const IoError& error) {
     throw IoError(fmt::format("{} ({})", error.what(), done), error.error_number());
   }

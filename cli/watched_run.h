@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "cli/progress_line.h"
@@ -49,8 +50,8 @@ class WatchedRun {
   }
 
   // The result is there by now: a report that cannot be written does not take it back, and the IoError says so by `done`, such as
-  // "the sorted output is complete".
-  void write_reports(const std::string& done, const std::function<Json()>& stats);
+  // "the sorted output is complete". The stats get the notices, too, for programs that have them printed to no one.
+  void write_reports(const std::string& done, const std::vector<std::string>& notices, const std::function<Json()>& stats);
 
   [[nodiscard]] const engine::PhaseLog& log() const noexcept { return log_; }
 

@@ -236,6 +236,10 @@ def test_ends_of_files_with_escapes(ecosort: Path, tmp_path: Path, data: bytes, 
     ("a,b\n", ["--by", "a", "--delimiter", "\\|"], "--delimiter: in '\\|' a backslash is not followed by t, "),
     ("a,b\n", ["--by", "a", "--delimiter", "\r\n"], "neither the delimiter nor the quote can be a byte that ends rows"),
     ("sep=;\na;b\n", ["--by", "a", "--delimiter", "||"], "1.csv: its first line names ';' as the delimiter, and you name '||'"),
+    ("sep=#\na#b\n#1\n", ["--by", "b", "--comment", "#"],
+     "1.csv: its first line names '#' as the delimiter, with which comments begin as well; take that line off the file"),
+    ("a\nb\n", ["--by", "a", "--count", "--count-name", "#n", "--comment", "#"],
+     "a header that begins with '#n' would be read as a comment; choose another name"),
 ])  # fmt: skip
 def test_what_a_table_lacks_is_told_with_the_delimiter_that_may_be_meant(
     ecosort: Path, tmp_path: Path, data: str, words: list[str], message: str

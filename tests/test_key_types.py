@@ -64,6 +64,7 @@ NO_VALUES = [
     ("ip", "10.0.0.256", "ip"),
     ("size", "10 X", "size"),
     ("duration", "01:30", "duration"),
+    ("duration", "00:01:250", "duration"),
     ("hex", "0xg", "hex"),
     ("bool", "maybe", "bool"),
     ("uuid", "018f", "uuid"),
@@ -109,6 +110,20 @@ def test_what_a_type_cannot_mean_is_told_in_one_line(ecosort: Path, tmp_path: Pa
     assert run_csv(ecosort, ["--by", by, "-", "-o", "-"], tmp_path, b"a\n1\n") == (2, b"", f"ecosort: {said}\n")
 
 
+@pytest.mark.parametrize("value", ["x:desc", "x:date", "x:text@b", "x:list:y"])
+def test_a_backslash_makes_what_is_behind_it_a_part_of_a_listed_value(ecosort: Path, tmp_path: Path, value: str) -> None:
+    by = "a:list:M|S|" + value.replace(":", "\\:")
+    code, output, _ = run_csv(
+        ecosort, ["--no-header", "--by", by.replace("a:", "1:"), "-", "-o", "-"], tmp_path, f"{value}\nS\nM\n".encode()
+    )
+    assert (code, output) == (0, f"M\nS\n{value}\n".encode())
+
+
+def test_colons_within_a_quoted_name_begin_no_type(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text('{"a:list:b":2}\n{"a:list:b":1}\n')
+    assert run("jsonl", "--by", '"a:list:b"', tmp_path / "in", "-o", "-").stdout == '{"a:list:b":1}\n{"a:list:b":2}\n'
+
+
 def test_the_manual_has_the_types_of_the_help(run: Run) -> None:
     commands = json.loads(run("manual", "json").stdout)["commands"]
     types = {command["name"]: command["key_types"] for command in commands}
@@ -126,6 +141,7 @@ WRITTEN = {
     "1,234.50": "1234.5", "12,34,567.5": "1234567.5", "(1,000)": "-1000", "5-": "-5", "$ 7.25": "7.25", "8.25$": "8.25",
     "-$3": "-3", "$-4": "-4", "50%": "0.5", "5\u2030": "0.005", "1e4": "10000", "\u20b910": "10", "1 000 001": "1000001",
     "1'002": "1002", "1_003": "1003", "+.75": "0.75", "\u22127": "-7", "20.": "20", " 21\xa0\u20ac ": "21", "(\xa322)": "-22",
+    "$(23)": "-23", " $ (1,024.50) ": "-1024.5", "( 26 )": "-26", "(25)%": "-0.25",
     "1\u202f004": "1004", "0": "0",
 }  # fmt: skip
 NOT_WRITTEN = [

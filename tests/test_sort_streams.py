@@ -93,6 +93,17 @@ def test_pipes_of_any_length(pipe: Callable[..., Done], data: bytes, count: int,
     assert (done.returncode, done.stdout, done.stderr) == (0, expected(data[: count * 100]), b"")
 
 
+def test_runs_that_do_not_fit_say_how_many_records_would(pipe: Callable[..., Done], data: bytes) -> None:
+    def sort(records: int) -> Done:
+        return pipe(data, "-", "-o", "-", "--memory", "3MiB", "--run-records", str(records))
+
+    refused = sort(40_000)
+    failed(refused, 2, "where the size of the input is not known: give at most ")
+    most = int(refused.stderr.split()[-1])
+    assert sort(most).stdout == expected(data)
+    failed(sort(most + 1), 2, f"give at most {most}")
+
+
 def test_unique_from_a_pipe(pipe: Callable[..., Done], data: bytes) -> None:
     for memory in ("64MiB", "2MiB"):
         done = pipe(data, "-", "-o", "-", "--unique", "--memory", memory)

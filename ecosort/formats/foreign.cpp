@@ -36,11 +36,11 @@ bool has_zeros_at(std::size_t place, std::string_view row) {
 
 }  // namespace
 
-std::optional<std::string> foreign_kind(std::string_view first_row) {
+std::optional<std::string> foreign_kind(std::string_view first_row, bool has_zeros) {
   for (const Encoding& encoding : encodings)
     if (first_row.starts_with(encoding.mark)) return std::string(encoding.kind);
   for (const auto& [place, name] : {std::pair(0, "UTF-16BE"), std::pair(1, "UTF-16LE")})
-    if (has_zeros_at(static_cast<std::size_t>(place), first_row))
+    if (!has_zeros && has_zeros_at(static_cast<std::size_t>(place), first_row))
       return fmt::format("text in UTF-16; convert it first: iconv -f {} -t UTF-8", name);
   const codec::Contents* const contents = codec::contents_of(first_row);
   return contents != nullptr ? std::optional(codec::text_of(*contents)) : std::nullopt;

@@ -165,8 +165,22 @@ std::optional<RecordPlan> try_plan(const Wanted& wanted) {
   return plan_packed_runs(plan);
 }
 
+// Of an input whose size is not known, for which fewer records are no more runs than there may be.
+std::uint64_t most_run_records(Wanted wanted) {
+  std::uint64_t works = 0, fails = wanted.run_records;
+  while (fails - works > 1) {
+    wanted.run_records = works + (fails - works) / 2;
+    (try_plan(wanted) ? works : fails) = wanted.run_records;
+  }
+  return works;
+}
+
 // Why the wanted runs cannot be, though others could.
 [[noreturn]] void refuse_run_records(const Wanted& wanted, RecordPlan frame) {
+  if (wanted.size_unknown)
+    throw UsageError(
+        fmt::format("runs of {} records do not fit {} of memory, where the size of the input is not known: give at most {}",
+                    wanted.run_records, format_bytes(wanted.memory_bytes), most_run_records(wanted)));
   frame.wanted.run_records = 0;
   std::uint64_t most = 0;
   for (const unsigned run_buffers : {2U, 3U, 4U}) {

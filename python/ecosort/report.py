@@ -63,7 +63,8 @@ class Report:
     `runs_in_inputs` of the runs were not stored, because what they hold came in order.
     Of a table, `keys` has the counts of each key; `blank_lines` and `comments` were left out and are no records, `bad_rows` of
     the records were left out or set aside. `files` is how many the output has. `run_compression` is None where runs were not
-    compressed, or there was none. `seed` is that of a shuffle, `skipped` the rows that it left out.
+    compressed, or there was none. `seed` is that of a shuffle, `skipped` the rows that it left out. `notices` are lines for
+    people on what they should know although all went well.
     """
 
     records: int
@@ -100,6 +101,7 @@ class Report:
     run_compression: RunCompression | None = None
     beyond_limit: int = 0
     seed: int | None = None
+    notices: tuple[str, ...] = ()
     skipped: int = 0
 
 
@@ -121,7 +123,7 @@ class Progress:
 
 
 # Members that --stats does not call by this name.
-_MADE = {"records", "dropped", "counted", "beyond_limit", "phases", "keys", "run_compression", "seed", "skipped"}
+_MADE = {"records", "dropped", "counted", "beyond_limit", "phases", "keys", "run_compression", "seed", "skipped", "notices"}
 
 
 def report_from(stats: Mapping[str, Any]) -> Report:
@@ -137,6 +139,7 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         run_compression=_run_compression(stats.get("compression") or {}),
         seed=stats.get("shuffle", {}).get("seed"),
         skipped=stats.get("shuffle", {}).get("rows_skipped", 0),
+        notices=tuple(stats.get("notices", ())),
         **{field.name: stats[field.name] for field in fields(Report) if field.name in stats and field.name not in _MADE},
     )
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/memory.h"
 #include "planner/files_plan.h"
 
 namespace ecosort::engine::rows {
@@ -17,6 +18,19 @@ std::size_t giant_among(const std::vector<MergeInput>& runs, std::size_t first, 
   for (std::size_t i = first; i < end; ++i)
     if (runs[i].run.bytes > 2 * (all - runs[i].run.bytes)) giant = i;
   return giant;
+}
+
+// Returns with how much memory any two neighbours can be merged, to an eighth; 0: not known. Coders may leave three quarters of it
+// to the plan.
+std::uint64_t memory_for_pairs(planner::LinePlan plan, const std::vector<MergeInput>& runs) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
+  for (std::size_t i = 0; i + 1 < runs.size();) {
+    if (fit_merge(plan, runs, i).inputs >= 2)
+      ++i;
+    else if ((plan.memory_bytes += round_up(plan.memory_bytes / 8, 1024)) > most_bytes)
+      return 0;
+  }
+  return plan.memory_bytes + plan.memory_bytes / 3;
 }
 
 }  // namespace
@@ -54,7 +68,9 @@ std::optional<MergeGroup> MergeGroups::next(const std::vector<MergeInput>& runs)
       first_ = giant + 1;
       continue;
     }
-    if (first_ == 0) throw NotEnoughMemory("two lines are too long for the memory at a time", plan_.memory_bytes);
+    if (first_ == 0)
+      throw NotEnoughMemory("two runs have rows that are too long to be merged with this memory", plan_.memory_bytes,
+                            memory_for_pairs(plan_, runs));
     first_ = 0;
   }
 }

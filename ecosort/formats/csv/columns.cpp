@@ -35,7 +35,8 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 void Columns::take(const std::string& input, Text row, BeforeRow before) {
   const std::size_t line = before.lines + 1;
-  if (const auto kind = formats::foreign_kind(row)) throw InputRefused(fmt::format("{}: is {}", input, *kind));
+  if (const auto kind = formats::foreign_kind(row, dialect_.delimiter.first() == '\0'))
+    throw InputRefused(fmt::format("{}: is {}", input, *kind));
   const SplitRow split = split_row(row, dialect_);
   if (split.fault)
     throw QuoteMisplaced(fmt::format("{}: line {}, byte {}: {}", input, line, before.bytes + split.fault->at, split.fault->why));

@@ -118,6 +118,11 @@ void CsvFormat::take_delimiter(const std::string& input, Delimiter delimiter) {
         fmt::format("{}: its first line names '{}' as the delimiter, and you name '{}'; leave yours out, or take "
                     "that line off the file",
                     input, delimiter.text(), known.text()));
+  if (terms_.comment.starts_with(delimiter.first()))
+    throw InputRefused(
+        fmt::format("{}: its first line names '{}' as the delimiter, with which comments begin as well; take that line "
+                    "off the file, or let comments begin with something else",
+                    input, delimiter.text()));
   dialect_.delimiter = delimiter;
   columns_.set_delimiter(delimiter);
 }
@@ -137,6 +142,9 @@ void CsvFormat::check_count() const {
   if (std::ranges::find(columns_.names(), name) != columns_.names().end())
     throw UsageError(
         fmt::format("the header has a column '{}' already: choose another name for the count, such as {}_of_rows", name, name));
+  if (!terms_.comment.empty() && name.starts_with(terms_.comment))
+    throw UsageError(fmt::format("a header that begins with '{}' would be read as a comment; choose another name for the count",
+                                 keys::shown(name)));
   if (!dialect_.quote && !dialect_.escape && must_be_quoted(name))
     throw UsageError(fmt::format("a column cannot be called '{}' where there are no quotes", keys::shown(name)));
 }

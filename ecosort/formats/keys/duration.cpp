@@ -73,7 +73,7 @@ bool add_clock(Text text, ExactSum& sum) {
   Text minutes, whole_seconds;
   if (!hours || !take_sixtieths(text, minutes)) return false;
   Text seconds = text.empty() ? text : text.substr(1);
-  if (!take_sixtieths(text, whole_seconds)) return false;
+  if (!take_sixtieths(text, whole_seconds) || (!text.empty() && text.front() != '.')) return false;
   const auto exact = take_decimal(seconds);
   if (!seconds.empty()) return false;
   ExactSum exact_minutes(minutes, {});

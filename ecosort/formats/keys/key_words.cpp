@@ -62,19 +62,39 @@ std::string_view beginning_of_argument(const ValueTypeFacts& facts) {
   return facts.argument.substr(1, facts.argument.find('=') == std::string_view::npos ? 0 : facts.argument.find('='));
 }
 
-// Takes a type with an argument, such as ":text@de" or ":list:S|M|L", off the end of the text, if there is one.
-void take_type_with_argument(std::string_view& text, ValueKey& key) {
+// Returns whether that place lies within a quoted name, whose colons are its own. A quote that is never closed is a sign like
+// others.
+bool is_quoted(std::string_view text, std::size_t at) noexcept {
+  return std::ranges::count(text.substr(0, at), '"') % 2 == 1 && text.find('"', at) != std::string_view::npos;
+}
+
+struct TypeWithArgument {
+  const ValueTypeFacts* facts = nullptr;  // none: the text has no such type
+  std::size_t at = std::string_view::npos;
+  std::string begin;  // ":list:", ":text@", ":number:decimal="
+};
+
+// Finds the first one, such as ":text@de" or ":list:S|M|L": what looks like another one behind it is a part of its argument.
+TypeWithArgument type_with_argument(std::string_view text) {
+  TypeWithArgument first;
   for (const ValueTypeFacts& facts : value_types) {
     if (facts.argument.empty()) continue;
-    const std::string begin = fmt::format(":{}{}{}", facts.name, facts.argument.front(), beginning_of_argument(facts));
-    const std::size_t at = text.find(begin);
-    if (at == std::string_view::npos) continue;
-    key.type = facts.type;
-    key.argument = text.substr(at + facts.name.size() + 2);
-    if (key.argument.empty()) throw UsageError(fmt::format("key '{}' lacks what comes behind '{}'", text, begin));
-    text = text.substr(0, at);
-    return;
+    std::string begin = fmt::format(":{}{}{}", facts.name, facts.argument.front(), beginning_of_argument(facts));
+    std::size_t at = text.find(begin);
+    while (at != std::string_view::npos && is_quoted(text, at)) at = text.find(begin, at + 1);
+    if (at < first.at) first = {&facts, at, std::move(begin)};
   }
+  return first;
+}
+
+// Takes it off the end of the text, if there is one.
+void take_type_with_argument(std::string_view& text, ValueKey& key) {
+  const TypeWithArgument found = type_with_argument(text);
+  if (found.facts == nullptr) return;
+  key.type = found.facts->type;
+  key.argument = text.substr(found.at + found.facts->name.size() + 2);
+  if (key.argument.empty()) throw UsageError(fmt::format("key '{}' lacks what comes behind '{}'", text, found.begin));
+  text = text.substr(0, found.at);
 }
 
 std::optional<ValueType> type_of(std::string_view word) {
@@ -90,6 +110,20 @@ std::string_view last_word(std::string_view text) {
 }
 
 void cut_off(std::string_view& text, std::string_view word) { text.remove_suffix(word.size() + 1); }
+
+// Returns whether a backslash makes the character there a part of a listed value.
+bool is_escaped(std::string_view text, std::size_t at) noexcept {
+  const std::string_view before = text.substr(0, at);
+  return (before.size() - (before.find_last_not_of('\\') + 1)) % 2 == 1;
+}
+
+// Returns what a type or a direction may be: the last word, if it is not a part of a listed value.
+std::string_view type_or_direction(std::string_view text) {
+  const std::string_view word = last_word(text);
+  const TypeWithArgument argument = type_with_argument(text);
+  const bool is_listed = argument.facts != nullptr && argument.facts->type == ValueType::list;
+  return is_listed && is_escaped(text, text.size() - word.size() - 1) ? std::string_view() : word;
+}
 
 }  // namespace
 
@@ -107,7 +141,8 @@ std::string argument_of(const ValueKey& key) {
   std::string argument = key.argument;
   const std::string whole = ":" + argument;
   const std::string_view word = last_word(whole);
-  if (key.type == ValueType::list && (type_of(word) || word == "desc" || word == "asc"))
+  const bool is_escaped_already = is_escaped(whole, whole.size() - word.size() - 1);
+  if (key.type == ValueType::list && !is_escaped_already && (type_of(word) || word == "desc" || word == "asc"))
     argument.insert(argument.size() - word.size(), "\\");
   return argument;
 }
@@ -150,13 +185,13 @@ std::string to_string(const ValueKey& key) {
 
 ValueKey::ValueKey(std::string_view text) {
   std::string_view left = text;
-  if (const std::string_view word = keys::last_word(left); word == "desc" || word == "asc") {
+  if (const std::string_view word = keys::type_or_direction(left); word == "desc" || word == "asc") {
     descends = word == "desc";
     keys::cut_off(left, word);
   }
-  if (const auto written = keys::type_of(keys::last_word(left))) {
+  if (const std::string_view word = keys::type_or_direction(left); const auto written = keys::type_of(word)) {
     type = *written;
-    keys::cut_off(left, keys::last_word(left));
+    keys::cut_off(left, word);
   } else {
     keys::take_type_with_argument(left, *this);
   }

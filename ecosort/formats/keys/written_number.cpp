@@ -43,13 +43,12 @@ class Surroundings {
  public:
   // Takes signs off both ends; false where one is there twice.
   [[nodiscard]] bool take(Text& text) {
-    take_blanks(text);
-    if (text.starts_with('(') && text.ends_with(')') && text.size() > 1) {
+    take_outside(text);
+    if (signs_ == 0 && text.starts_with('(') && text.ends_with(')') && text.size() > 1) {  // $(5), ($5)
       text = text.substr(1, text.size() - 2);
       minuses_ = signs_ = 1;
+      take_outside(text);
     }
-    for (const Side side : {Side::front, Side::back})
-      while (take_one(text, side)) take_blanks(text);
     return signs_ <= 1 && currencies_ <= 1 && percents_ <= 1;
   }
   [[nodiscard]] bool is_negative() const noexcept { return minuses_ > 0; }
@@ -63,6 +62,11 @@ class Surroundings {
   static void take_blanks(Text& text) noexcept {
     for (const Side side : {Side::front, Side::back})
       while (const std::size_t size = sign_at(text, blank_signs, side)) cut(text, size, side);
+  }
+  void take_outside(Text& text) noexcept {
+    take_blanks(text);
+    for (const Side side : {Side::front, Side::back})
+      while (take_one(text, side)) take_blanks(text);
   }
   bool take_one(Text& text, Side side) noexcept {
     if (const std::size_t size = sign_at(text, minus_signs, side); size > 0) {
