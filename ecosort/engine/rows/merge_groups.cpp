@@ -20,8 +20,8 @@ std::size_t giant_among(const std::vector<MergeInput>& runs, std::size_t first, 
   return giant;
 }
 
-// Returns with how much memory any two neighbours can be merged, to an eighth; 0: not known. Coders may leave three quarters of it
-// to the plan.
+// Returns with how much memory any two neighbours can be merged, to an eighth; 0: not known. Coders may leave three quarters of
+// it to the plan.
 std::uint64_t memory_for_pairs(planner::LinePlan plan, const std::vector<MergeInput>& runs) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
   for (std::size_t i = 0; i + 1 < runs.size();) {
