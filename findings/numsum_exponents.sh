@@ -4,8 +4,8 @@
 # One would guess: numbers are read as awk, sort -g and printf read and write them, with an exponent; or such a line is refused with a message.
 # What happens: the digits at the front of a line are the number, and the rest is dropped: 1.2e+06 is 1.2 and 2.5e-3 is 2.5, in numsum, numaverage and
 #   numbound alike. A line that begins with a plus is left out without a word, and so is a whole line of text. The exit code is 0.
-# Why it matters: awk prints numbers from a million on and small ones so (1.23457e+06, 1e-05), as printf("%g") and many exports do. In a column of energy it
-#   is the largest values that shrink to nearly nothing, and the total is that of the small ones. A column without exponents passes every test.
+# Why it matters: awk prints sums with a fraction so from a million on, and small ones (1.23457e+06, 1e-05), as printf("%g") and many exports do. In a column of
+#   energy it is the largest values that shrink to nearly nothing, and the total is that of the small ones. A column without exponents passes every test.
 # Source:    numsum(1) and numbound(1), which name no form of a number; numsum, numaverage and numbound themselves, which are scripts of Perl.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# In short:  the numeric sort of Android takes 20.1, 20.5 and 20.9 for one number: -nu keeps one of them, and a key has them in any order.
-# Package:   toybox 0.8.9+dfsg-1 (Debian 12), the commands of Android; coreutils of Debian 12 beside it.
+# In short:  `sort -n` of toybox takes 20.1, 20.5 and 20.9 for one number: -nu keeps one of them, and a key -k2,2n has them in any order.
+# Package:   toybox 0.8.9+dfsg-1 (Debian 12), the small commands that Android has; coreutils of Debian 12 beside it.
 # One would guess: -n compares decimals as well, as POSIX says of it (digits with a radix character) and as the sorts of GNU and BusyBox do.
 # What happens: only the whole number at the front is compared. Of 20.1, 20.5 and 20.9 -nu keeps one line. With -k2,2n whatever comes first in the line
 #   decides among them, so "c,20.1" comes behind "a,20.9". Without a key it looks right, as lines that are equal are then compared as texts, but -1.25
 #   comes before -1.5. No message; -g compares decimals, and its help has -n as "Numeric order".
-# Why it matters: readings in kW, degrees and prices differ behind the point. A log that is sorted on a phone, a router or in an image with toybox is out of
+# Why it matters: readings in kW, degrees and prices differ behind the point. A log that is sorted on a small device or in an image with toybox is out of
 #   order by its key, `join` and a merge on another machine miss rows, and -u drops readings that differ. Whole numbers pass every test.
 # Source:    POSIX, sort, option -n; `toybox sort --help`; toybox, toys/posix/sort.c, compare_values(). (BusyBox is at the other end: it reads doubles.)
 set -u
