@@ -5,8 +5,8 @@
 # What happens: both divide the seconds since 1970 by 86400, and Go's division cuts towards 0. At midnight the result is exact; at any other time of a
 #   day before 1970 it is one day too late. The whole of 1969-12-31 but its first moment is 1970-01-01, so two days become one. No error is returned.
 # Why it matters: dates of birth, contracts and weather go back behind 1970. A date that was read as midnight in a zone east of Greenwich is the
-#   evening before in UTC: it comes out as the day that was meant up to 1969, and as the day before from 1970 on. Groups by day
-#   and joins with what Java or Python wrote are one day off for these rows, the order is almost right, and tests with dates of today pass.
+#   evening before in UTC: it comes out as the day that was meant up to 1969, and as the day before from 1970 on. Groups by day and joins with what Java or
+#   Python wrote are one day off for these rows, the order is almost right, and tests with dates of today pass.
 # Source:    goavro/logical_type.go, dateFromNative; hamba/avro/codec_native.go, dateCodec.Encode; Avro's specification, "Date" (days from 1970-01-01).
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -37,6 +37,7 @@ const ask = (port, words) => new Promise((resolve) => { // the server's own inte
   const [port, questions] = [await freeUdp(), await freeTcp()];
   fs.writeFileSync('config.js', JSON.stringify({ port, address: host, mgmt_port: questions, mgmt_address: host, backends: [], flushInterval: 3600000 }));
   const server = spawn(process.execPath, ['node_modules/statsd/stats.js', 'config.js'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  process.on('SIGTERM', () => process.exit(1)).on('exit', () => server.kill());
   for (let i = 0; i < 300 && !(await ask(questions, 'counters')); i++) await pause(100);
   const client = new StatsD({ host, port });
   const sent = [300, 250, -200, -200, -200, 300, 0, -200, -200];
@@ -49,8 +50,7 @@ const ask = (port, words) => new Promise((resolve) => { // the server's own inte
   }
   console.log('the power that the client was given:', sent.join(' '));
   console.log("the server's gauge after each:      ", seen.join(' '));
-  client.close(() => server.kill());
-  process.exitCode = JSON.stringify(seen) === '[300,250,50,-150,-350,300,0,-200,-400]' ? 0 : 1;
+  process.exit(JSON.stringify(seen) === '[300,250,50,-150,-350,300,0,-200,-400]' ? 0 : 1);
 })();
 NODE
 timeout 90 node finding.js

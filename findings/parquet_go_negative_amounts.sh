@@ -10,7 +10,7 @@
 #   filter; a merge of such files is out of order. Amounts of one sign pass every test, and so do decimals of up to 18 digits as integers.
 # Source:    Apache Parquet, LogicalTypes.md, "DECIMAL" (sort order: signed); type_fixed_len_byte_array.go, Compare; parquet-go, issue 592.
 set -u
-dir=$(mktemp -d) && trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/write" && cd "$dir/write" || exit 2
 cat > main.go <<'GO'
 package main
@@ -51,7 +51,7 @@ func main() {
 	must(file.Close())
 }
 GO
-export GOPATH="$dir/go" GOCACHE="$dir/cache" GOFLAGS=-modcacherw
+export GOPATH="$dir/go" GOCACHE="$dir/cache" GOFLAGS=-modcacherw GOTOOLCHAIN=local
 { go mod init finding && go get github.com/parquet-go/parquet-go@v0.32.0 && go build -o ../writer . && python3 -m venv "$dir/venv" \
   && "$dir/venv/bin/pip" install -q --only-binary :all: pyarrow==26.0.1 polars==2.1.0 duckdb==2.0.1; } >&2 || exit 2
 cd "$dir" && ./writer bookings.parquet && venv/bin/python - <<'PYTHON'
