@@ -6,8 +6,8 @@
 # What happens: flatc, like C++, sorts ulong as unsigned. Java has no unsigned long, and the code that is made for it compares them as signed. The
 #   search by halves takes the wrong half wherever it compares a number below 2^63 with one from there on, and rowsByKey() returns null. Of 8 sorted keys,
 #   three of them small, it finds four large ones, and neither 5, 7 and 9 nor 2^63. Walking over the vector shows all eight. Nothing is raised.
-# Why it matters: hashes, random identifiers and packed positions use all 64 bits. Which keys are found depends on the others in the vector, so one large
-#   key that is added hides half of the rows; "not there" leads to a second row or a wrong default. Keys that count up from 1 pass every test.
+# Why it matters: hashes, random identifiers and packed positions use all 64 bits. Which keys are found depends on the others in the vector, so large
+#   keys that are added hide small ones; "not there" leads to a second row or a wrong default. Keys that count up from 1 pass every test.
 # Source:    FlatBuffers, "Writing a schema", attribute "key"; Row.java, __lookup_by_key and keysCompare, as flatc writes them.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

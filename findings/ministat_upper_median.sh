@@ -5,8 +5,8 @@
 # What happens: it is the upper one of the two: of 1 2 3 4 it is 3. With an odd number of runs it is right. The average and the t-test are right, and the M
 #   in the plot is where the table has it.
 # Why it matters: ten or twenty runs are usual, and the median is taken because a few runs are slow. Where runs fall into two groups, as on two kinds of
-#   cores or at two clock rates, five and five have the slower one as their median. Medians from here and from another tool differ in one table, for even
-#   numbers of runs only. With a few runs of slowly growing times the difference is small, and with three or five there is none.
+#   cores or at two clock rates, five and five have the slower one as their median. Medians from here and from another tool differ in one
+#   table, for even numbers of runs only; a test with three or five runs passes.
 # Source:    ministat(1), which has "Median" in its example and names no rule; ministat.c, Median().
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

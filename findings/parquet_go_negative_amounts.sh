@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In short:  amounts below 0 are behind the positive ones in a sorted Parquet file, and readers find none of them.
+# In short:  amounts below 0 are behind the positive ones in a sorted Parquet file, and two of three readers find none of them.
 # Package:   github.com/parquet-go/parquet-go 0.32.0 (Go modules) writes the file; pyarrow 26.0.1, polars 2.1.0 and duckdb 2.0.1 (PyPI) read it.
 # One would guess: a sorting writer puts decimals in the order of their values, as the format demands of this type, and a reader's filter returns the
 #   rows that match.
