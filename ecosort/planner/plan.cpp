@@ -165,7 +165,7 @@ std::optional<RecordPlan> try_plan(const Wanted& wanted) {
   return plan_packed_runs(plan);
 }
 
-// Of an input whose size is not known, for which fewer records are no more runs than there may be.
+// Returns how many fit where the size of the input is not known: fewer records are no more runs than there may be.
 std::uint64_t most_run_records(Wanted wanted) {
   std::uint64_t works = 0, fails = wanted.run_records;
   while (fails - works > 1) {
