@@ -96,7 +96,7 @@ def _open_stream(table: Any) -> Any:
             f"column {name!r} has whole numbers beyond 64 bits, as objects; cast it: "
             f"df.astype({{{name!r}: pandas.ArrowDtype(pyarrow.decimal128(38, 0))}}), or to str to sort it as text"
         ) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, TypeError, ValueError) as error:
         raise BadInput(f"pyarrow cannot read the stream of this {type(table).__name__}: {error}; cast its columns") from None
 
 

@@ -6,7 +6,7 @@ import glob
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from io import RawIOBase
+from io import IOBase, RawIOBase, TextIOBase
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,8 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
     """
     told = options.checked()
     dst = path_word(dst, "dst") if isinstance(dst, _PATHS) else dst
+    _demand_open(src, "src", "readable")
+    _demand_open(dst, "dst", "writable")
     if isinstance(src, Request):
         return _by_request(src, dst, told)
     if isinstance(src, _PATHS) or (isinstance(src, list | tuple) and _is_path(next(iter(src), ""))):
@@ -114,6 +116,18 @@ def resume(
     Raises BadInput where there is neither a job nor a file of this name. Where the file is whole, the report is empty.
     """
     return Sort(["resume", path_word(path, "path")], progress=progress, cancel=cancel).wait()
+
+
+def _demand_open(file: Any, name: str, wanted: str) -> None:
+    """Refuses a file object that cannot be used before anything is sorted. Those that people write may not say what they can do."""
+    if not isinstance(file, IOBase):
+        return
+    if isinstance(file, TextIOBase) and not hasattr(file, "buffer"):
+        raise BadInput(f"{name} is a file of text alone; give one of bytes, such as io.BytesIO()")
+    if file.closed:
+        raise BadInput(f"{name} is closed; open it again")
+    if getattr(type(file), wanted) is not getattr(IOBase, wanted) and not getattr(file, wanted)():
+        raise BadInput(f"{name} is not {wanted}; open it with another mode")
 
 
 def _by_request(request: Request, dst: Any, told: dict[str, Any]) -> Report:
@@ -278,7 +292,10 @@ def _rows(items: Iterable[Any], form: str, end: bytes) -> Iterator[bytes]:
     for item in items:
         if not isinstance(item, str | bytes):
             raise BadInput(f"rows are str or bytes, not {type(item).__name__}")
-        row = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
+        try:
+            row = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
+        except UnicodeEncodeError as error:
+            raise BadInput(f"a row is no text that UTF-8 has: {error}") from None
         yield row if form == "records" or row.endswith(end) else row + end
 
 
