@@ -119,14 +119,14 @@ def resume(
 
 
 def _demand_open(file: Any, name: str, wanted: str) -> None:
-    """Refuses a file object that cannot be used before anything is sorted. Those that people write may not say what they can do."""
+    """Refuses a file object that cannot be used before anything is sorted. Those that people write need not say what they can."""
     if not isinstance(file, IOBase):
         return
     if isinstance(file, TextIOBase) and not hasattr(file, "buffer"):
         raise BadInput(f"{name} is a file of text alone; give one of bytes, such as io.BytesIO()")
     if file.closed:
         raise BadInput(f"{name} is closed; open it again")
-    if getattr(type(file), wanted) is not getattr(IOBase, wanted) and not getattr(file, wanted)():
+    if type(file).__module__ == "_io" and not getattr(file, wanted)():
         raise BadInput(f"{name} is not {wanted}; open it with another mode")
 
 
