@@ -163,6 +163,31 @@ def test_a_coarse_counter_says_its_step_and_what_would_help(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("rows", "step_j"),
+    [
+        (("12.98", "12.99", "13.00"), 36e3),
+        (("12.98", "12.99", "13"), 36e3),
+        (("9.98", "9.99", "10"), 360e3),
+        (("9.98", "9.99", "10", "10.01"), 36e3),
+        (("1.001e+00", "1.002e+00"), 3600),
+        (("9.998e+02", "9.999e+02", "1.000e+03"), 3.6e6),
+        (("1e3", "1.5e3", "1.501E+3"), 3.6e6),
+        (("0.000", "0.001"), 3600),
+        (("0", "0", "0e9"), 3.6e6),
+        (("12.98", "12.990000000000002", "13"), 36e3),
+        (("999.8 Wh", "999.9 Wh", "1.00 kWh"), 36e3),
+    ],
+)
+def test_the_step_of_a_counter_is_that_of_its_largest_number_with_all_digits_that_it_has(
+    tmp_path: Path, rows: tuple[str, ...], step_j: float
+) -> None:
+    header = "time,E" if "Wh" in rows[0] else "time,E (kWh)"
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join([header, *(f"{BEGIN + i},{row}" for i, row in enumerate(rows))]) + "\n")
+    assert read_log(path, {}).quantum_j == pytest.approx(step_j)
+
+
+@pytest.mark.parametrize(
     ("hours", "said"),
     [(-1.0, "1 h later"), (5.75, "5.75 h earlier"), (-13.0, "13 h later"), (0.2, None), (-30.0, None)],
 )

@@ -315,6 +315,12 @@ def test_times_that_go_back_and_forth_are_told(tmp_path: Path) -> None:
         read_log(log_of(tmp_path / "log.csv", text), {})
 
 
+def test_the_step_of_a_sum_is_that_of_each_sensor_in_whatever_turn_they_come(tmp_path: Path) -> None:
+    rows = [(i, name, f"{i:.{'AB'.index(name) + 1}f}") for i in range(4) for name in ("AB", "BA")[i % 2]]
+    text = "time,sensor,E (J)\n" + "".join(f"{BEGIN + i},{name},{joules}\n" for i, name, joules in rows)
+    assert read_log(log_of(tmp_path / "log.csv", text), {"sum": "sensor"}).quantum_j == pytest.approx(0.11)
+
+
 def test_a_sum_that_lacks_a_sensor_is_a_gap(tmp_path: Path) -> None:
     rows: list[tuple[float, str, object]] = [row for row in TWO if row[:2] not in ((BEGIN + 5, "PSU1"), (BEGIN + 9, "PSU2"))]
     rows = [(t, s, "unavailable" if (t, s) == (BEGIN + 12, "PSU1") else w) for t, s, w in rows]
@@ -523,6 +529,7 @@ def test_units_below_the_names_are_those_of_volts_and_amperes_too(tmp_path: Path
         ("I (A),U (V)", {"watts": "I (A)*I (A)"}, "no voltage times a current"),
         ("I (A),U", {"watts": "I (A)*U"}, "column 'U' does not say whether it is in V or A.*#unit=W"),
         ("I (A),U (V)", {"watts": "I (A)*W (V)"}, r"no column 'W \(V\)'"),
+        ("I (A)", {"watts": "I (A)*0.0V"}, "with 0.0V all power is 0 W; say the voltage of the supply"),
     ],
 )
 def test_what_is_no_product_of_volts_and_amperes_is_told(

@@ -241,6 +241,8 @@ def test_a_log_of_another_time_says_how_to_attach_it_later(tmp_path: Path) -> No
         ("Time,E (Wh)\n1790000002,2\n1790000003,1\n", "no counter"),
         ("# made by a logger\n\nTime,P (W)\n1,inf\n3,4\n", "line 4"),
         ("Time,P (W)\n5,1\n1790000001,4\n", "some do not"),
+        ('Time,P (W),note\n1,2,a\n2,3,"fan on\n3,4,b\n4,5,c\n', "line 3: a field begins with a quote that is not closed"),
+        ('Time,P (W),note\n1,2,"a\nb"\n2,3,"on\n3,4,"off"\n', "line 4: a field begins with a quote that is not closed"),
     ],
 )
 def test_a_bad_log_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
@@ -248,6 +250,13 @@ def test_a_bad_log_is_refused_with_its_line(tmp_path: Path, text: str, said: str
     path.write_text(text)
     with pytest.raises((MeterError, UsageError), match=said):
         read_log(path, {})
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x0c", "\x85"])
+def test_a_sign_that_ends_lines_elsewhere_ends_no_row(tmp_path: Path, sign: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"Time,P (W),note\n1,2,a{sign}b\n2,3,c\n\n", encoding="utf-8")
+    assert [row.watts for row in read_log(path, {}).rows] == [2.0, 3.0]
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,38 @@ def test_several_series_are_never_taken_for_one() -> None:
             make_meter(parse_spec(f"prometheus://{peer.host}#value=gone_watts")).open()
 
 
+TWO = b'psu_watts{psu="1"} 110\npsu_watts{psu="2"} 100\n'
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b'psu_watts{psu="2"} 100\n', r"had at first is missing now; .*: \(psu:1\)"),
+        (TWO + b'psu_watts{psu="3"} 90\n', r"had not at first is there now; .*: \(psu:3\)"),
+    ],
+)
+def test_a_sum_of_other_series_than_at_first_is_no_value(answer: bytes, why: str) -> None:
+    answers = [TWO, TWO, answer, TWO]
+    with (
+        peers.serve(lambda peer, path, given: (200, answers.pop(0), {})) as peer,
+        opened(f"prometheus://{peer.host}#value=psu_watts,sum=yes") as (meter, _),
+    ):
+        assert meter.read().watts == 210.0
+        with pytest.raises(MeterGlitchError, match=why):
+            meter.read()
+        assert meter.read().watts == 210.0
+
+
+@pytest.mark.parametrize("line", ["  a_watts 43", "\ta_watts\t43", "a_watts 43\r", 'a_watts{x="p\u2028q\x0cr\x85"} 43'])
+def test_blanks_and_what_is_in_labels_hide_no_sample(line: str) -> None:
+    with (
+        peers.serve(lambda peer, path, given: (200, line.encode() + b"\n", {})) as peer,
+        opened(f"prometheus://{peer.host}#value=a_watts") as (meter, _),
+    ):
+        reading = meter.read()
+        assert (reading.watts, meter.derive(reading.raw or "", meter.spec).watts) == (43.0, 43.0)
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [

@@ -44,6 +44,7 @@ from ecosort_power.meters.log_values import (
     decimal_sign,
     is_gap,
     is_number,
+    last_place,
     number,
     parse_time,
     plain_number,
@@ -83,8 +84,9 @@ class MeterLog:
 
     @property
     def quantum_j(self) -> float | None:
-        """Returns what one in the last place of the counter is worth."""
-        return max((_quantum(parse_json(r.raw)[1]) for r in self.rows if r.joules is not None), default=None)
+        """Returns what one in the last place of the counter is worth; of several counters that are added up, of each."""
+        cells = [parse_json(row.raw)[1] for row in self.rows if row.joules is not None]
+        return _quantum(cells) if cells else None
 
     @property
     def period_s(self) -> float:
@@ -210,11 +212,15 @@ def _value(cell: Any) -> float | None:
     return number(cell[0]) * float(cell[1])
 
 
-def _quantum(cell: Any) -> float:
-    """Returns what one in the last place of a cell is worth."""
-    if isinstance(cell, dict):
-        return sum(_quantum(part) for part in cell["times" if "times" in cell else "plus"])
-    return float(cell[1]) * 10.0 ** -len(cell[0].partition(".")[2])
+def _quantum(cells: Sequence[Any]) -> float:
+    """Returns the step of a counter from all of its cells. Cells of several units, as of a display that changes from Wh to kWh,
+    have a step each, of which the largest counts."""
+    if isinstance(cells[0], dict):
+        return sum(_quantum(own) for own in zip(*(cell["plus"] for cell in cells), strict=True))
+    texts: dict[float, list[str]] = {}
+    for text, scale in cells:
+        texts.setdefault(float(scale), []).append(text)
+    return max(scale * last_place(own) for scale, own in texts.items())
 
 
 def _of_each(rows: Sequence[LogRow]) -> list[list[LogRow]]:
@@ -236,7 +242,7 @@ def _added(rows: Sequence[LogRow]) -> list[LogRow]:
         if not latest or row.key in latest or row.time_s - next(iter(latest.values())).time_s > reach:
             rounds.append({})
         rounds[-1][row.key] = row
-    return [_sum_of(list(found.values()), len(every)) for found in rounds]
+    return [_sum_of([found[key] for key in sorted(found)], len(every)) for found in rounds]
 
 
 def _sum_of(rows: Sequence[LogRow], wanted: int) -> LogRow:

@@ -232,6 +232,8 @@ class _Factor:
 def _factor(name: str, table: _Head) -> _Factor:
     fixed = _VOLTAGE.fullmatch(name)
     if fixed is not None and name not in [h.strip() for h in table.header]:
+        if not float(fixed[1]):
+            raise UsageError(f"#watts=: with {name} all power is 0 W; say the voltage of the supply, e.g. 5V")
         return _Factor(name, None, 0, float(fixed[1]) * _FACTORS[0][fixed[2]])
     index = _named(table.header, name)
     if (found := _electric(name) or _electric(table.units[index] or "")) is not None:
@@ -255,7 +257,7 @@ def _product(table: _Head, given: Mapping[str, str]) -> tuple[Column, Column | N
     columns = []
     for f in factors:
         if f.index is None:
-            fixed *= f.scale or 1.0
+            fixed *= 1.0 if f.scale is None else f.scale
         elif silent is not None:
             columns.append(Column(f.index, 1.0))
         else:

@@ -40,9 +40,8 @@ def read_lines(path: Path) -> list[str]:
         raise MeterError(f"{path} cannot be read: {error.strerror}") from error
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace").replace("\x00", "")
-    lines = text.splitlines()
-    if text and not text.endswith(("\n", "\r")):
-        lines.pop()  # 41.7 may be no more than 4 yet
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # a note may hold U+2028, where splitlines() cuts, too
+    lines.pop()  # 41.7 may be no more than 4 yet
     return ["" if line.isspace() else line for line in lines]
 
 
@@ -62,8 +61,27 @@ def read_table(path: Path, given: Mapping[str, str], has_time: HasTime) -> Table
     if sum(map(bool, lines)) < 3 or sum(map(bool, plain)) < 2:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
     header, delimiter, first = _Head(path, lines, plain, delimiters_of(given), has_time).find()
-    rows = _split(path, [_NUMPY.sub(r"\1", line) for line in plain[first:]], delimiter, len(header))
+    rows = _rows(path, [_NUMPY.sub(r"\1", line) for line in plain[first:]], delimiter, first, len(header))
     return Table(header, list(enumerate(rows, first + 1)))
+
+
+def _rows(path: Path, lines: Sequence[str], delimiter: str, before: int, width: int) -> list[list[str]]:
+    """Splits the lines below the names. MeterError for a quote that is not closed where its field ends: up to the next quote, all
+    lines would be one field."""
+    if delimiter == BLANK:
+        return [_at_blanks(line, width) for line in lines]
+    rows: list[list[str]] = []
+    reader, begun = csv.reader(lines, delimiter=delimiter, strict=True), 0
+    try:
+        for row in reader:
+            rows.append(row)
+            begun = reader.line_num
+    except csv.Error as error:
+        raise MeterError(
+            f"{path}, line {before + begun + 1}: a field begins with a quote that is not closed at its end ({error}); close it, "
+            "or take the quote out"
+        ) from None
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

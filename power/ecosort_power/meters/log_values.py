@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Context, Decimal
 from math import isfinite
 from zoneinfo import ZoneInfo
 
@@ -44,6 +45,10 @@ _UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 
 # Multimeters write these where a value is beyond their range.
 _BEYOND_RANGE = re.compile(r"(?i)[-+]?\s*(?:[o0]\.?l\.?|ofl|ovld|over|overload|overflow|over[- ]?range)(?:\s*[mkµu]?[a-z]{1,2})?")
+
+
+_DOUBLE_DIGITS = 15  # that are sure in a double: 12.990000000000002 is 12.99
+_SUM_DIGITS = 12  # that are left of one to which others were added many times
 
 
 class CellError(ValueError):
@@ -123,6 +128,32 @@ def number(text: str) -> float:
     if "_" in text or not isfinite(value):
         raise ValueError(text)
     return value
+
+
+def last_place(texts: Sequence[str]) -> float:
+    """Returns what one in the last place of a counter's numbers is worth, which have a decimal point.
+
+    Some meters leave zeros at the end out (12.98, 12.99, 13), so that only the row with the most digits shows the step. Others
+    have so many digits, and their step grows with the value (9.998e+02, 9.999e+02, 1.000e+03). So the meter is taken to have as
+    many digits as its longest number, and the step is that of its largest one. Where both may be (9.98, 9.99, 10), this is the
+    larger of two steps: an interval may be too wide, but not too narrow.
+    """
+    places, tops = zip(*map(_places, texts), strict=True)
+    largest = max((top for top in tops if top is not None), default=None)
+    if largest is None:
+        return float(10.0 ** min(places))
+    digits = max(top - place + 1 for place, top in zip(places, tops, strict=True) if top is not None)
+    return float(10.0 ** max(min(places), largest - digits + 1))
+
+
+def _places(text: str) -> tuple[int, int | None]:
+    """Returns the powers of ten of a number's last digit and of its first one, which zero has not. What a double adds of itself
+    is no digit of the meter."""
+    value = Decimal(text)
+    if len(value.as_tuple().digits) > _DOUBLE_DIGITS:
+        value = value.normalize(Context(prec=_SUM_DIGITS))
+    last = int(value.as_tuple().exponent)
+    return (last, value.adjusted()) if value else (min(last, 0), None)
 
 
 def time_zone(given: str | None) -> tzinfo | None:

@@ -1,8 +1,9 @@
 """Reads metrics of an exporter, as Prometheus does: `prometheus://HOST[:PORT][/metrics]#energy=METRIC[,labels=NAME:VALUE;...]`.
 
 `energy` is a counter, `value` a power. The name of a metric says its unit (`_joules_total`, `_watts`, `_microwatts`, ...); of any
-other name the unit must be said. Several series of one metric are told apart by `labels`, or added up by `sum=yes`. What metrics
-of node_exporter, Kepler and Scaphandre measure is known, and is in the results.
+other name the unit must be said. Several series of one metric are told apart by `labels`, or added up by `sum=yes`: an answer
+with other series than the first one has no value. What metrics of node_exporter, Kepler and Scaphandre measure is known, and is
+in the results.
 Formats: prometheus.io/docs/instrumenting/exposition_formats. `tls=verify` (or insecure) is over https.
 """
 
@@ -21,6 +22,8 @@ from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, stated_unit
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
 _NAME = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*")
+_BEGIN = re.compile(r"[ \t]*([A-Za-z0-9_:]*)")  # of a line: the name of its metric
+_Labels = frozenset[tuple[str, str]]  # of one series
 _ENDINGS = {  # of names, with what one unit is in joules or watts
     "value": {"microwatts": 1e-6, "milliwatts": 1e-3, "kilowatts": 1e3, "watts": 1.0, "watt": 1.0},
     "energy": {"microjoules": 1e-6, "millijoules": 1e-3, "kilowatthours": 3.6e6, "watthours": 3600.0, "joules": 1.0},
@@ -69,6 +72,7 @@ class PrometheusMeter(WebMeter):
         self._labels = _labels(given.get("labels", ""))
         self._is_sum = spec.flag("sum")
         self._scales = {kind: _scale(kind, metric, given) for kind, metric in self._metrics.items()}
+        self._series: dict[str, set[_Labels]] = {}  # of each metric, as the first answer had them
 
     @property
     def _path(self) -> str:
@@ -76,6 +80,7 @@ class PrometheusMeter(WebMeter):
 
     def start(self) -> Capabilities:
         self.connect(self.login(self._auth))
+        self._series.clear()
         self.read()
         known = [_MEASURE[metric] for metric in self._metrics.values() if metric in _MEASURE]
         return Capabilities(
@@ -91,7 +96,7 @@ class PrometheusMeter(WebMeter):
     def read(self) -> Reading:
         before = time.monotonic()
         text = self.client.get_text(self._path)
-        lines = [line for line in text.splitlines() if line.partition("{")[0].split(" ")[0] in self._metrics.values()]
+        lines = [line for line in text.split("\n") if _metric_in(line) in self._metrics.values()]  # a label may hold U+2028
         found = self._values(lines)
         return Reading(before, time.monotonic(), found.get("value"), found.get("energy"), raw="\n".join(lines))
 
@@ -118,7 +123,17 @@ class PrometheusMeter(WebMeter):
                 f"{self.server}: {metric} ({self._shown(meant[0].labels)}) is of a battery or UPS: what goes into it while it "
                 "charges is not what the machine draws; --meter battery: knows whether it drains"
             )
+        if self._is_sum:
+            self._check_series(metric, {frozenset(sample.labels.items()) for sample in meant})
         return float(sum(sample.value for sample in meant))
+
+    def _check_series(self, metric: str, found: set[_Labels]) -> None:
+        """MeterGlitchError where the answer has other series than the first one: their sum is another quantity."""
+        known = self._series.setdefault(metric, found)
+        for series, when in ((known - found, "had at first is missing"), (found - known, "had not at first is there")):
+            if series:
+                named = ", ".join(sorted(f"({self._shown(dict(labels))})" for labels in series))[:300]
+                raise MeterGlitchError(f"{self.server}: a series that {metric} {when} now; #sum=yes has no value: {named}")
 
     def _list(self, samples: Iterable[Any]) -> str:
         return ", ".join(f"({self._shown(sample.labels)})" for sample in samples)[:300]
@@ -132,6 +147,11 @@ class PrometheusMeter(WebMeter):
         """The values of a raw answer."""
         found = cls(spec)._values(raw.split("\n"))
         return Reading(0.0, 0.0, found.get("value"), found.get("energy"))
+
+
+def _metric_in(line: str) -> str:
+    found = _BEGIN.match(line)
+    return found[1] if found else ""
 
 
 def _is_store(sample: Any) -> bool:
