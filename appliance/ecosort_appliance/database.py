@@ -87,6 +87,12 @@ MIGRATIONS = [
     ALTER TABLE jobs ADD COLUMN request TEXT;
     UPDATE jobs SET resumable = 1 WHERE words LIKE '["inplace"%' OR (words LIKE '["lines"%' AND words LIKE '%"--inp%');
     """,
+    # JSON strings, as the other columns that name files: watch, on_end and the sources of values.
+    """
+    UPDATE jobs SET watch = json_quote(watch) WHERE watch IS NOT NULL;
+    UPDATE jobs SET on_end = json_quote(on_end) WHERE on_end IS NOT NULL;
+    UPDATE sources SET source = json_quote(source);
+    """,
 ]
 
 

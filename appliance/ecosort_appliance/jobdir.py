@@ -5,7 +5,7 @@ links, and reads no more than a bound.
 
     log, log.1         what the program said; log.1 is the older part
     progress.json      the latest line of --progress=json
-    keeper.json        pid and start time of the keeper, and when its program began
+    keeper.json        pid, start time and attempt of the keeper, and when its program began
     stats-N.json       the program's --stats of attempt N
     exit-N.json        how attempt N ended: the last thing that a keeper writes
 """

@@ -10,11 +10,14 @@ a cancelled one still does.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from ecosort.text import shown
 
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import NoSuchJob, QueueError
@@ -25,10 +28,11 @@ ENDED = (DONE, FAILED, CANCELLED)
 MEASURED, SIMULATED = "measured", "simulated"  # where joules come from
 FEWEST_VALUES = 10  # of the meter, as `ecosort power` wants them in a run
 MOSTLY = 0.9  # of its work a job must have been metered, or records per joule are wrong
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LARGEST_NUMBER = 2**63 - 1  # that SQLite takes
 _MOST_DIGITS = 20  # of a number that is worth a look
 HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
-_JSON = ("words", "request", "directory", "environment", "output", "output_before", "patterns")
+_JSON = ("words", "request", "directory", "environment", "output", "output_before", "patterns", "watch", "on_end")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +117,14 @@ def from_row(row: sqlite3.Row) -> Job:
 
 
 def _stored(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: json.dumps(value) if name in _JSON and value is not None else value for name, value in values.items()}
+    return {name: _column(name, value) for name, value in values.items()}
+
+
+def _column(name: str, value: Any) -> Any:
+    """Returns what SQLite can hold. A text for people, such as a reason, may name a file in which bytes are no UTF-8."""
+    if name in _JSON:
+        return None if value is None else json.dumps(value)
+    return _SURROGATE.sub(lambda found: shown(found[0]), value) if isinstance(value, str) else value
 
 
 def insert(connection: sqlite3.Connection, job: Job) -> int:

@@ -41,7 +41,7 @@ class Keeper:
     def run(self) -> None:
         self._reserve_end()
         pid = os.getpid()
-        self._own = {"pid": pid, "start_ticks": start_ticks(pid)}
+        self._own = {"pid": pid, "start_ticks": start_ticks(pid), "attempt": self._spec["attempt"]}
         self._replace("keeper.json", self._own)
         for note in self._spec["notes"]:
             self._say(note)
@@ -67,7 +67,7 @@ class Keeper:
             return 127
         self._begin_s = begin_s
         signal.signal(signal.SIGTERM, lambda *_: child.send_signal(signal.SIGTERM))
-        self._replace("keeper.json", self._own | {"attempt": self._spec["attempt"], "begin_s": begin_s})
+        self._replace("keeper.json", self._own | {"begin_s": begin_s})
         assert child.stderr
         self._listen(child.stderr)
         return child.wait()

@@ -43,6 +43,7 @@ def check(on_end: str) -> None:
 
 def _check_address(address: str) -> None:
     try:
+        address.encode()
         parts = urlsplit(address)
         is_good = bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:

@@ -116,7 +116,7 @@ class Scheduler:
     def end_jobs(self) -> None:
         """Asks all that runs to end; a later scheduler continues with it."""
         for job in jobs.select(self._connection, "state = 'running'"):
-            signal_job(self._directory(job), signal.SIGTERM, job.uid)
+            signal_job(self._directory(job), signal.SIGTERM, job)
 
     def _directory(self, job: Job) -> JobDirectory:
         return JobDirectory(self._queue, job.id, job.uid)
@@ -139,7 +139,7 @@ class Scheduler:
         first_s, last_s = self._asked_s.get(job.id, (now_s, now_s - _ASK_PERIOD_S))
         if now_s - last_s >= _ASK_PERIOD_S:
             self._asked_s[job.id] = (first_s, now_s)
-            signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job.uid)
+            signal_job(directory, signal.SIGKILL if now_s - first_s > _KILL_AFTER_S else signal.SIGTERM, job)
 
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
         self._rest.has_worked = True  # it may have ended while no service ran

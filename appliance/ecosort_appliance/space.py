@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 from collections.abc import Mapping
 from typing import Any
 
+from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
 from ecosort_appliance.program import asked
@@ -14,10 +17,22 @@ from ecosort_appliance.tasks import Task
 
 
 def plan_of(job: Job, task: Task) -> subprocess.CompletedProcess[bytes] | None:
-    """The plan as JSON, where the program has one; None where it says nothing. QueueError where the program is not there."""
+    """The plan as JSON, where the program has one; None where it says nothing. QueueError where the program is not there, and
+    for an input that may have no end or no writer: the program would wait for it."""
+    for path in task.inputs:
+        _refuse_stream(path, job.directory)
     if "--runs" in task.options:
         return None
     return asked(job, ["plan", "run", "--json", *task.options, "-"], task.request())
+
+
+def _refuse_stream(path: str, where: str) -> None:
+    try:
+        mode = os.stat(real_path(path, where)).st_mode  # noqa: PTH116
+    except OSError:  # what is wrong then, the program says
+        return
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode):
+        raise QueueError(f"input {path!r} is no file, but a pipe, a socket or a device; name a file that holds it all")
 
 
 def reason_to_wait(job: Job, task: Task) -> str:

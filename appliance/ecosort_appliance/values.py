@@ -7,6 +7,7 @@ A source is written like a meter, without a unit: a file with a number, or a val
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 import os
@@ -98,7 +99,10 @@ def check_source(source: str) -> MeterSpec:
             raise QueueError(f"{spec.scheme}: auth must be one of: {', '.join(AUTHENTICATIONS)}")
         spec.positive("max-age")
         if spec.scheme != "file":
+            source.encode()  # a file may have a name of any bytes
             split_address(spec.scheme, spec.address, _FORM)
+    except UnicodeEncodeError:
+        raise QueueError(f"{source[:60]!r} holds bytes that are no UTF-8; write them in the address as %FC or such") from None
     except PowerError as error:
         raise QueueError(str(error)) from None
     return spec
@@ -172,7 +176,8 @@ def set_source(connection: sqlite3.Connection, name: str, source: str) -> None:
     check_source(source)
     with transaction(connection):
         connection.execute(
-            "INSERT INTO sources VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source", (name, source)
+            "INSERT INTO sources VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET source = excluded.source",
+            (name, json.dumps(source)),
         )
 
 
@@ -185,13 +190,14 @@ def remove_source(connection: sqlite3.Connection, name: str) -> None:
         users = [row["id"] for row in waiting if parse_condition(row["condition"]).value == name]
         if users:
             raise QueueError(f"job {users[0]} waits for {name}; cancel that first")
-        if connection.execute("DELETE FROM sources WHERE name = ?", (name,)).rowcount == 0:
+        if name not in sources(connection):
             raise QueueError(f"there is no value {name[:60]!r}; `ecosort queue value` lists them")
+        connection.execute("DELETE FROM sources WHERE name = ?", (name,))
 
 
 def sources(connection: sqlite3.Connection) -> dict[str, str]:
     """Returns name -> source, by name."""
-    return {row["name"]: row["source"] for row in connection.execute("SELECT * FROM sources ORDER BY name")}
+    return {row["name"]: json.loads(row["source"]) for row in connection.execute("SELECT * FROM sources ORDER BY name")}
 
 
 def check_known(connection: sqlite3.Connection, condition: Condition) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 
+import pytest
 from ecosort_appliance import jobs
 from ecosort_appliance.database import open_database
+from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.outcome import Left, outcome
+from ecosort_appliance.processes import signal_job, start_ticks
 
 
 def queued_job(queue: Path) -> Job:
@@ -31,3 +38,41 @@ def test_a_job_whose_output_has_its_name_is_done_and_runs_no_more(tmp_path: Path
     assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=[7, 8, 9])).state == jobs.DONE
     assert outcome(job, Left(end=None, stats=None, has_job_directory=True, output_now=[7, 8, 9])).state == jobs.QUEUED
     assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=None)).state == jobs.QUEUED
+
+
+@pytest.mark.parametrize(
+    ("changed", "keeper_lives", "is_asked"),
+    [
+        ({}, False, True),
+        ({}, True, False),  # the keeper asks its program itself
+        ({"attempt": 1}, False, False),
+        ({"start_ticks": 1}, False, False),  # the keeper's number is another's by now
+    ],
+)
+def test_a_program_whose_keeper_was_killed_gets_the_signals_itself(
+    tmp_path: Path, changed: dict[str, int], keeper_lives: bool, is_asked: bool
+) -> None:
+    program = "trap 'echo asked; exit' TERM; echo ready; sleep 60 & wait"
+    keeper = subprocess.Popen(
+        ["sh", "-c", f"trap : TERM; ({program}) & wait; wait"], start_new_session=True, stdout=subprocess.PIPE
+    )
+    assert keeper.stdout
+    try:
+        assert keeper.stdout.readline() == b"ready\n"
+        job = Job(uid=os.getuid(), words=[], directory="/", attempt=2)
+        directory = JobDirectory(tmp_path, 1, job.uid)
+        directory.path.mkdir(parents=True)
+        told = {"pid": keeper.pid, "start_ticks": start_ticks(keeper.pid), "attempt": 2} | changed
+        (directory.path / "keeper.json").write_text(json.dumps(told))
+        if not keeper_lives:
+            keeper.kill()
+            os.waitid(os.P_PID, keeper.pid, os.WEXITED | os.WNOWAIT)  # no one has asked yet how it ended
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            signal_job(directory, number, job)
+            if is_asked and number == signal.SIGTERM:
+                assert keeper.stdout.readline() == b"asked\n"
+    finally:
+        os.killpg(keeper.pid, signal.SIGKILL)
+        keeper.wait()
+    with keeper.stdout as said:
+        assert said.read() == b""

@@ -203,6 +203,21 @@ def test_a_keeper_that_is_killed_alone(watched: Queue, tmp_path: Path) -> None:
     assert service.wait(60) == 0
 
 
+def test_a_job_whose_keeper_was_killed_can_be_cancelled(watched: Queue) -> None:
+    make_inputs(watched.place, random.Random(6))
+    number = watched.add(*commands(1)[0])
+    service = watched.start("serve", "--no-page", "--tick", "0.02")
+    with watched.held(number, watched.place / "out-1.ecosort"):
+        os.kill(json.loads((watched.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"], signal.SIGKILL)
+        watched.ok("cancel", str(number))
+        time.sleep(0.3)
+    wait_for(lambda: watched.job(number)["state"] == "cancelled")
+    assert not (watched.place / "out-1").exists()
+    assert not (watched.place / "out-1.ecosort").exists()
+    service.terminate()
+    assert service.wait(60) == 0
+
+
 # --- the database
 
 

@@ -118,6 +118,8 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("", "merge --record-size 16 --key 0:zz in.dat -o x", "key '0:zz'"),
         ("", "merge --record-size 16 --key 0:4 in.dat . -o x", "'.' is a directory"),
         ("", "merge --record-size 7 --key 0:4 in.dat -o x", "no multiple of the record size 7"),
+        ("", "sort fifo -o x", "input 'fifo' is no file, but a pipe, a socket or a device"),
+        ("--at 2100-01-01", "lines in.dat fifo -o x", "input 'fifo' is no file"),
         ("", "merge --lines -k 0 in.dat -o x", "field number is zero"),
         ("--not-resumable", "lines -k 0 in.dat -o x", "field number is zero"),
         ("", "lines --level 77 --compress-output zstd in.dat -o x", "zstd has levels"),
@@ -131,6 +133,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
     ],
 )
 def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path, options: str, words: str, why: str) -> None:
+    os.mkfifo(queue.place / "fifo")
     done = queue.run("add", *options.split(), "--", *words.split())
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert why in done.stderr
@@ -1005,6 +1008,73 @@ def test_names_of_any_bytes_through_the_command_line(queue: Queue, records: Path
     for said in (queue.ok("list", "--all"), queue.ok("show", str(number)), queue.log(number)):
         assert said.replace("\n", "").isprintable()
         assert "\x1b" not in said
+
+
+def test_a_watched_directory_a_name_and_a_command_of_any_bytes(queue: Queue, records: Path) -> None:
+    watched = Path(os.fsdecode(os.fsencode(queue.place) + b"/in\xff"))
+    watched.mkdir()
+    records.rename(watched / "a.dat")
+    sh = queue.place / os.fsdecode(b"tell\xff")
+    sh.write_text("#!/bin/sh\necho told >> told\n")
+    sh.chmod(0o755)
+    options = (b"--watch", b"in\xff", b"--settle", b"0.1", b"--name", b"caf\xe9", b"--on-end", b"./tell\xff")
+    number = int(queue.ok("add", *options, "--", "sort", *RECORDS, "{}", "-o", b"out\xff-{name}"))
+    wait_for(lambda: time.time() - (watched / "a.dat").stat().st_ctime > 0.2)
+    queue.ok("run")
+    assert queue.job(number + 1)["state"] == "done", queue.log(number + 1)
+    assert (queue.place / os.fsdecode(b"out\xff-a.dat")).exists()
+    assert (queue.place / "told").read_text() == "told\n"
+    for said in (queue.ok("list", "--all"), queue.ok("show", str(number))):
+        assert r"caf\xe9" in said
+    assert r"/in\xff" in queue.ok("show", str(number))
+
+
+def test_the_source_of_a_value_may_have_a_name_of_any_bytes(queue: Queue, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"price\xff")
+    path.write_text("0.25")
+    queue.ok("value", "price", os.fsencode(f"file:{path}"))
+    assert queue.ok("value") == f"price  0.25  file:{tmp_path}/price\\xff\n"
+    queue.ok("value", "--remove", "price")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((b"value", b"n", b"https://h/\xff#value=a"), "write them in the address as %FC"),
+        ((b"value", b"n\xff", b"file:/x"), "is no name of a value"),
+        ((b"value", b"--remove", b"n\xff"), "there is no value"),
+        ((b"add", b"--on-end", b"https://h/\xff", b"--", b"sort", b"in", b"-o", b"x"), "is no address"),
+        ((b"add", b"--when", b"p\xff<1", b"--", b"sort", b"in", b"-o", b"x"), "is no condition"),
+        ((b"add", b"--at", b"\xff", b"--", b"sort", b"in", b"-o", b"x"), "time"),
+        ((b"add", b"--memory", b"1\xff", b"--", b"sort", b"in.dat", b"-o", b"x"), "is no size"),
+    ],
+)
+def test_bytes_that_can_be_nothing_there_are_told_in_one_line(
+    queue: Queue, records: Path, words: tuple[bytes, ...], why: str
+) -> None:
+    done = queue.run(*words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+    assert why in done.stderr
+
+
+def test_a_reason_may_name_a_file_of_any_bytes(tmp_path: Path) -> None:
+    with contextlib.closing(open_database(tmp_path)) as connection:
+        number = jobs.insert(connection, Job(uid=0, words=["sort"], directory="/"))
+        jobs.update(connection, number, reason="waits for space: /a\udcff\ud800: none")
+        assert jobs.get(connection, number).reason == r"waits for space: /a\xff\ud800: none"
+
+
+def test_names_that_an_older_program_stored_are_read(queue: Queue) -> None:
+    queue.ok("value", "p", "file:/p")
+    options = ("--watch", ".", "--on-end", "mail")
+    number = queue.add("sort", *RECORDS, "{}", "-o", "/tmp/{name}", options=options)
+    with contextlib.closing(sqlite3.connect(queue.directory / "queue.sqlite")) as connection:
+        connection.executescript(
+            "UPDATE jobs SET watch = '/a \"b', on_end = 'mail'; UPDATE sources SET source = 'file:/p'; PRAGMA user_version=6;"
+        )
+    found = queue.job(number)
+    assert (found["watch"], found["on_end"]) == ('/a "b', "mail")
+    assert queue.ok("value").endswith("  file:/p\n")
 
 
 def test_retention(queue: Queue, records: Path) -> None:
