@@ -1,8 +1,6 @@
-"""Sorts of a table as lines and as CSV, on a file system that compresses what the drive of records would keep as it is."""
+"""Sorts of a table, as lines or as CSV, on a file system that compresses what the drive of records would keep as it is."""
 
 import json
-import shutil
-import time
 from pathlib import Path
 
 from scale_drives import packed_drive
@@ -11,29 +9,25 @@ from scale_table import Row, Space, used_by_file_system
 
 
 def lines(ground: Ground) -> None:
+    sort_rows(ground, "lines", [])
+
+
+def csv(ground: Ground) -> None:
+    sort_rows(ground, "csv", ["--by", "id:integer"])
+
+
+def sort_rows(ground: Ground, command: str, key: list[str]) -> None:
+    """On a new file system: one that discards what was removed takes minutes for it."""
     with packed_drive(ground.place, disk_bytes_of(ground.size)) as (disk, image):
-        most = 0
-        for command, key in (("lines", []), ("csv", ["--by", "id:integer"])):
-            row, program = ground.row(command, (ground.drive / "rows.csv").stat().st_size)
-            output, stats = disk / f"sorted.{command}", disk / "stats"
-            with Space(lambda: used_by_file_system(disk)) as space, Space(lambda: image.stat().st_blocks * 512) as real:
-                words: list[str | Path] = [
-                    command,
-                    *key,
-                    ground.drive / "rows.csv",
-                    "-o",
-                    output,
-                    "--temp",
-                    disk,
-                    "--stats",
-                    stats,
-                ]
-                program.must(*words, *ground.options)
-            row.extra_bytes = max(space.more() - row.size, 0)
-            most = max(most, real.more())
-            row.notes.append(f"{most / row.size:.3f} bytes kept of each")
-            ground.hold_memory(row)
-            check(ground, row, [command, *key], output, stats)
+        row, program = ground.row(command, (ground.drive / "rows.csv").stat().st_size)
+        output, stats = disk / f"sorted.{command}", disk / "stats"
+        with Space(lambda: used_by_file_system(disk)) as space, Space(lambda: image.stat().st_blocks * 512) as real:
+            words: list[str | Path] = [command, *key, ground.drive / "rows.csv", "-o", output, "--temp", disk, "--stats", stats]
+            program.must(*words, *ground.options)
+        row.extra_bytes = max(space.more() - row.size, 0)
+        row.notes.append(f"{real.more() / row.size:.3f} bytes kept of each")
+        ground.hold_memory(row)
+        check(ground, row, [command, *key], output, stats)
 
 
 def disk_bytes_of(size: int) -> int:
@@ -49,13 +43,3 @@ def check(ground: Ground, sorted_by: Row, order: list[str], output: Path, stats:
     row.demand(output.stat().st_size == sorted_by.size, "the output has another size")
     row.demand(f"Rows: {rows}\n" in told, f"{rows} rows were read, the output has others")
     row.demand(read["hash"] in told, "the hash of the output is not that of what was read")
-    output.unlink()
-    stats.unlink()
-    wait_for_space(output.parent, sorted_by.size)
-
-
-def wait_for_space(disk: Path, size: int) -> None:
-    """A file system that discards what was removed takes minutes for it."""
-    deadline = time.monotonic() + 1800
-    while shutil.disk_usage(disk).free < size + size // 64 and time.monotonic() < deadline:
-        time.sleep(1)
