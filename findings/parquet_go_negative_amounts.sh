@@ -8,7 +8,7 @@
 #   "amount < 0" and none for "amount = 7.00", and polars none even for "amount >= 0". DuckDB, and all of them without a filter, show every row.
 # Why it matters: one amount below 0 (a refund, power that is fed in) hides rows of its row group, also positive ones, from a query that has a
 #   filter; a merge of such files is out of order. Amounts of one sign pass every test, and so do decimals of up to 18 digits as integers.
-# Source:    Apache Parquet, LogicalTypes.md, "DECIMAL" (sort order: signed); type_fixed_len_byte_array.go, Compare; parquet-go, issue 592.
+# Source:    Apache Parquet, LogicalTypes.md, "DECIMAL" (sort order: signed); type_fixed_len_byte_array.go, Compare; parquet-go, number 592 of its tracker.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/write" && cd "$dir/write" || exit 2
