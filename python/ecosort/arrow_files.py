@@ -18,6 +18,7 @@ from ecosort.errors import BadInput, IoFailed
 from ecosort.kept_memory import KeptMemory
 from ecosort.remote.addresses import is_remote
 from ecosort.remote.ranges import RemoteFile
+from ecosort.text import first_line
 
 _CHECK_BATCHES = 16
 _BUFFER_BYTES = 64 << 10
@@ -109,7 +110,7 @@ def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
         is_ipc = begin.startswith((_IPC_FILE, _IPC_STREAM))
         file = _open_ipc(source, begin) if is_ipc else _open_parquet(source, _REMOTE_BUFFER_BYTES if remote else _BUFFER_BYTES)
     except (OSError, pa.ArrowException) as error:
-        why = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
+        why = getattr(error, "strerror", None) or first_line(error)
         raise BadInput(f"'{path}' cannot be read as Parquet or Feather: {why}") from None
     with source, file:
         yield ParquetInput(path, file) if isinstance(file, pq.ParquetFile) else IpcInput(path, file)

@@ -20,7 +20,7 @@ from ecosort.errors import BadInput
 from ecosort.report import Report
 from ecosort.request import decoded
 from ecosort.tables import check_table, write_table
-from ecosort.text import shown
+from ecosort.text import first_line, shown
 
 _SCHEMA = "ecosort.table/1"
 # Arrow's allocator (mimalloc) gives pages back that no one used for so many milliseconds, and gets fresh ones for the next batch.
@@ -125,6 +125,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             (_check if "check" in request else _sort)(request)
         except pa.ArrowException as error:
-            raise BadInput(f"pyarrow cannot read or write this table: {str(error).partition(chr(10))[0]}") from None
+            raise BadInput(f"pyarrow cannot read or write this table: {first_line(error)}") from None
 
     return ended(work)

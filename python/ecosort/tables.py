@@ -21,6 +21,7 @@ from ecosort.errors import BadInput
 from ecosort.extras import how_to_install
 from ecosort.remote.addresses import is_bucket
 from ecosort.report import Report
+from ecosort.text import first_line
 from ecosort.words import Path, path_word
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _demand_writable(make: Any, schema: pa.Schema, suffix: str) -> None:
         with make(pa.BufferOutputStream(), schema):
             pass
     except pa.ArrowException as error:
-        raise BadInput(f"a file {suffix} cannot have these columns: {str(error).partition(chr(10))[0]}; cast them") from None
+        raise BadInput(f"a file {suffix} cannot have these columns: {first_line(error)}; cast them") from None
 
 
 @contextmanager

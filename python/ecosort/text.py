@@ -27,3 +27,8 @@ def size_text(size: float) -> str:
         if size >= unit:
             return f"{size / unit:.4g} {name}"
     return f"{size:.4g} B"
+
+
+def first_line(error: BaseException) -> str:
+    """Returns what an error says in one line: those of pyarrow go on with where they come from."""
+    return str(error).partition("\n")[0]

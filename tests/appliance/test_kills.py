@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -203,14 +204,26 @@ def test_a_keeper_that_is_killed_alone(watched: Queue, tmp_path: Path) -> None:
     assert service.wait(60) == 0
 
 
+def is_asked_to_end(session: int) -> bool:
+    """A process of the session, which stands still, will get SIGTERM when it goes on."""
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):
+            pending = re.search(r"^ShdPnd:\s*([0-9a-f]+)$", status.read_text(), re.MULTILINE)
+            is_pending = pending is not None and int(pending[1], 16) >> (signal.SIGTERM - 1) & 1
+            if is_pending and os.getsid(int(status.parent.name)) == session:
+                return True
+    return False
+
+
 def test_a_job_whose_keeper_was_killed_can_be_cancelled(watched: Queue) -> None:
     make_inputs(watched.place, random.Random(6))
     number = watched.add(*commands(1)[0])
     service = watched.start("serve", "--no-page", "--tick", "0.02")
     with watched.held(number, watched.place / "out-1.ecosort"):
-        os.kill(json.loads((watched.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"], signal.SIGKILL)
+        keeper = json.loads((watched.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
+        os.kill(keeper, signal.SIGKILL)
         watched.ok("cancel", str(number))
-        time.sleep(0.3)
+        wait_for(lambda: is_asked_to_end(keeper))
     wait_for(lambda: watched.job(number)["state"] == "cancelled")
     assert not (watched.place / "out-1").exists()
     assert not (watched.place / "out-1.ecosort").exists()
