@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "base/errors.h"
@@ -18,7 +17,6 @@ namespace ecosort::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> schemes{"s3://", "http://", "https://"};
-constexpr std::array<std::string_view, 6> streaming{"sort", "lines", "csv", "jsonl", "shuffle", "merge"};
 
 std::string word_of(const GivenOption& option) {
   const std::string_view name = last_spelling(option.row->name);
@@ -49,7 +47,8 @@ Streaming streaming_of(std::string_view command, const Words& words) {
   if (command == "merge" && first == "--lines") return {{"merge", "--lines"}, "lines"};
   if (command == "check" && names_format(words) && !first.starts_with("--"))
     return {{"check", std::string(first)}, command_of_format(first), false};
-  if (std::ranges::find(streaming, command) == streaming.end()) return {};
+  const auto row = std::ranges::find(command_rows(), command, &CommandRow::name);
+  if (row == command_rows().end() || row->read == nullptr || command == "inplace") return {};
   return {{std::string(command)}, command};
 }
 

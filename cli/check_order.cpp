@@ -20,7 +20,6 @@
 #include "formats/lines/quoted.h"
 #include "job/claim.h"
 #include "job/collation_version.h"
-#include "job/format_names.h"
 
 namespace ecosort::cli {
 
@@ -137,7 +136,7 @@ int check_request(const Words& words) {
 
 bool names_format(const Words& words) {
   return (!words.empty() && (words.front() == claim_word || words.front() == request_word)) ||
-         (words.size() > 1 && std::ranges::find(job::format_names, words.front()) != job::format_names.end());
+         (words.size() > 1 && std::ranges::find(format_names, words.front()) != format_names.end());
 }
 
 int check_order(const Words& words) {

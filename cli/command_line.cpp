@@ -11,7 +11,6 @@
 #include "cli/report_files.h"
 #include "cli/say.h"
 #include "cli/write_signals.h"
-#include "job/format_names.h"
 #include "job/request_json.h"
 
 namespace ecosort::cli {
@@ -90,12 +89,11 @@ int print_help(const CommandTable& table) {
 
 void begin(const CommandLine& line) {
   ignore_write_signals();
-  const std::string notice = notice_of(line.profile);
-  if (!line.reports.quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
+  line.reports.print(notice_of(line.profile));
 }
 
 std::string_view command_of_format(std::string_view format) noexcept {
-  return format == job::name_of(Format::records) ? std::string_view("sort") : format;
+  return format == name_of(Format::records) ? std::string_view("sort") : format;
 }
 
 }  // namespace ecosort::cli

@@ -27,7 +27,7 @@ int sort_in_place(const CommandLine& line, double started_s) {
   const Request& request = line.request;
   const JobRun run{.file = request.inputs.front(), .reports = line.reports, .is_in_place = true};
   job::Session session;
-  tell_waits(session, line.reports.quiet);
+  tell_waits(session, line.reports);
   demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(request, 0, session.storage());
   check_job_reports(run, {});
@@ -36,7 +36,7 @@ int sort_in_place(const CommandLine& line, double started_s) {
 }
 
 int plan_in_place(const CommandLine& line) {
-  print_notice(line.reports.quiet, notice_of(line.profile));
+  line.reports.print(notice_of(line.profile));
   job::Session session;
   const demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(line.request, line.assumed_bytes(), session.storage());

@@ -43,10 +43,6 @@ std::string asked_collation() {
   return "";
 }
 
-void print_lines_notice(bool quiet, const std::string& notice) {
-  if (!quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
-}
-
 lines::LineOrderTerms order_of(const CommandLine& line) {
   return lines::order_terms(line.lines(), job::keys_make_groups(line.request));
 }
@@ -66,10 +62,10 @@ std::string plain_output_notice(const CommandLine& line) {
                      lines::quoted_name(output), codec::name_of(*codec));
 }
 
-engine::rows::FirstLook look_with(LineContents contents, bool is_quiet) {
-  if (is_quiet) return {};
-  return [contents](const std::string& name, Text first) mutable {
-    for (const std::string& notice : contents.look(name, first)) print_lines_notice(false, notice);
+engine::rows::FirstLook look_with(LineContents contents, const RunReports& reports) {
+  if (reports.quiet) return {};
+  return [contents, reports](const std::string& name, Text first) mutable {
+    for (const std::string& notice : contents.look(name, first)) reports.print(notice);
   };
 }
 
@@ -141,20 +137,18 @@ std::vector<std::string> warnings_of(const CommandLine& line) {
 
 int sort_files(const CommandLine& line, double started_s) {
   raise_open_files();
-  const auto notice = [quiet = line.reports.quiet](const std::string& text) { print_lines_notice(quiet, text); };
   job::Session session;
-  tell_waits(session, line.reports.quiet);
+  tell_waits(session, line.reports);
   job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
   LineContents contents = contents_of(line);
-  notice(contents.compressed_notice(compressed_inputs(prepared.job)));
-  notice(plain_output_notice(line));
-  prepared.job.look = look_with(contents, line.reports.quiet);
+  line.reports.print(contents.compressed_notice(compressed_inputs(prepared.job)));
+  line.reports.print(plain_output_notice(line));
+  prepared.job.look = look_with(contents, line.reports);
   return run_rows({.request = line.request,
                    .reports = line.reports,
                    .words = {"lines", "-S", "-T"},
                    .threads_option = "--parallel",
                    .done = "the sorted output is complete",
-                   .notice = notice,
                    .started_s = started_s},
                   prepared, session);
 }
@@ -168,14 +162,15 @@ int run(const Words& words, bool checks_order) {
     return 0;
   }
   if (checks_order) line.request.input_order = InputOrder::sorted;
-  print_lines_notice(line.reports.quiet, notice_of(line.profile));
+  line.reports.teller = "ecosort lines";
+  line.reports.print(notice_of(line.profile));
   ignore_write_signals();
   return sort_lines(std::move(line), started_s);
 }
 
 }  // namespace
 
-engine::rows::FirstLook look_at_contents(const CommandLine& line) { return look_with(contents_of(line), line.reports.quiet); }
+engine::rows::FirstLook look_at_contents(const CommandLine& line) { return look_with(contents_of(line), line.reports); }
 
 CommandLine read_lines_words(std::string_view command, const Words& words) {
   CommandLine line = read_command_line(command, words);
@@ -188,15 +183,16 @@ CommandLine read_lines_words(std::string_view command, const Words& words) {
 }
 
 int sort_lines(CommandLine line, double started_s) {
-  const bool quiet = line.reports.quiet;
+  line.reports.teller = "ecosort lines";
   if (const std::string collation = asked_collation(); !collation.empty() && line.lines().collate.empty())
-    print_lines_notice(quiet, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences "
-                                          "this",
-                                          collation));
+    line.reports.print(
+        fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences "
+                    "this",
+                    collation));
   job::choose_salt(line.request);
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   if (line.has("--debug"))
-    for (const std::string& warning : warnings_of(line)) print_lines_notice(quiet, warning);
+    for (const std::string& warning : warnings_of(line)) line.reports.print(warning);
   if (line.request.place.kind != PlaceKind::file) {
     check_job(line);
     const RowsCommand command{line.request, line.reports, look_at_contents(line)};

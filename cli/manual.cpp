@@ -129,7 +129,7 @@ std::string facts_section(const char* title, const Fact (&facts)[n], std::string
   return rows.empty() ? "" : fmt::format(".SH {}\n{}", title, rows);
 }
 
-std::string examples_section(const std::vector<std::string_view>& examples) {
+std::string examples_section(const std::vector<std::string>& examples) {
   std::string text = ".SH EXAMPLES\n";
   for (const std::string_view example : examples) {
     const auto [command, what] = parts_of_example(example);
@@ -184,7 +184,7 @@ std::string overview_page() {
   text +=
       ".fi\n.SH DESCRIPTION\n.PP\nSorts files far larger than memory, and loses no record. Every command has a page of its own, "
       "and explains itself with\n.BR \\-\\-help .\n.SH COMMANDS\n";
-  std::vector<std::string_view> examples;
+  std::vector<std::string> examples;
   for (const CommandTable& table : command_tables()) {
     text += fmt::format(".TP\n.BR ecosort\\-{} (1)\n{}\n", table.name, roff(table.summary));
     examples.push_back(table.examples.front());

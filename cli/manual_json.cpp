@@ -64,7 +64,7 @@ Json conflicts_json(const CommandTable& table) {
 // The types of keys of commands whose rows have values.
 Json key_types_json(const CommandTable& table) {
   Json types = Json::array();
-  if (table.format != "csv" && table.format != "jsonl") return types;
+  if (table.format.empty() || find_row(table, "--by") == nullptr) return types;
   for (const ValueTypeFacts& type : value_types)
     types.push_back({{"name", type.name}, {"argument", text_or_null(type.argument)}, {"text", type.text}});
   return types;

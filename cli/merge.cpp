@@ -53,7 +53,7 @@ Json stats(const engine::WorkReport& report, const engine::fixed::MergeFilesJob&
 
 int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job::Session& session, double started_s) {
   check_report_files(line.reports.files(), job.inputs, job::written_files(line.request));
-  open_queue(session, line.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, line.reports.quiet);
+  open_queue(session, line.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, line.reports);
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(line.reports);
   const auto sum_up = [&](const engine::WorkReport& report) {
@@ -63,7 +63,6 @@ int merge_records(const CommandLine& line, engine::fixed::MergeFilesJob job, job
   };
   const engine::WorkReport report =
       run.watch(session, [&](const engine::Environment& environment) { return merge_telling_phase(job, environment); }, sum_up);
-  for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the merged output is complete", report.notices,
                     [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
@@ -92,7 +91,7 @@ int plan_merge(const CommandLine& line) {
 
 int merge_sorted_records(const CommandLine& line, double started_s) {
   job::Session session;
-  tell_waits(session, line.reports.quiet);
+  tell_waits(session, line.reports);
   raise_open_files();
   return merge_records(line, job::prepare_merge(line.request, session.storage()), session, started_s);
 }

@@ -68,13 +68,11 @@ NamedRuns named_runs(const CommandLine& line, job::Session& session) {
 }
 
 int merge_rows(const CommandLine& line, job::PreparedLines prepared, job::Session& session, double started_s) {
-  const auto notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); };
   const RowsRun run{.request = line.request,
                     .reports = line.reports,
                     .words = {"merge", "--memory", "--temp"},
                     .threads_option = "--threads",
                     .done = "the merged output is complete",
-                    .notice = notice,
                     .started_s = started_s};
   return run_rows(run, prepared, session);
 }
@@ -83,7 +81,7 @@ int merge_rows(const CommandLine& line, job::PreparedLines prepared, job::Sessio
 
 int merge_runs(const CommandLine& line, double started_s) {
   job::Session session;
-  tell_waits(session, line.reports.quiet);
+  tell_waits(session, line.reports);
   raise_open_files();
   NamedRuns named = named_runs(line, session);
   Request request = line.request;

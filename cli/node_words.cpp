@@ -13,7 +13,6 @@
 #include "cli/report_files.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
-#include "job/format_names.h"
 #include "job/plan_rows.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
@@ -23,7 +22,7 @@
 namespace ecosort::cli {
 namespace {
 
-constexpr auto& formats = job::format_names;
+constexpr auto& formats = format_names;
 
 // An option of the command itself; those that `sort` has, too, go to the command of the format. A switch and an option
 // with a value are not the same one.
@@ -45,8 +44,8 @@ const OptionRow* find_own(const CommandTable& table, std::string_view word) {
 ecosort::Format format_of(std::string_view command, const std::string& word) {
   const auto found = std::ranges::find(formats, word);
   if (found == formats.end())
-    throw UsageError(fmt::format("{}: '{}' is no format{}; say first what the rows are: records, lines, csv or jsonl", command,
-                                 word, did_you_mean(word, {formats.begin(), formats.end()})));
+    throw UsageError(fmt::format("{}: '{}' is no format{}; say first what the rows are: {}", command, word,
+                                 did_you_mean(word, {formats.begin(), formats.end()}), names_of_formats()));
   return static_cast<ecosort::Format>(found - formats.begin());
 }
 
@@ -69,7 +68,7 @@ CommandLine read_words_of_format(std::string_view command, ecosort::Format forma
   using enum ecosort::Format;
   CommandLine line = format == records ? read_sort_words("sort", words, command)
                      : format == lines ? read_command_line("lines", in_gnu_words(words))
-                                       : read_table_words(job::name_of(format), words);
+                                       : read_table_words(name_of(format), words);
   line.request = job::request_of(line.document);
   if (format == lines && !line.has("--output")) line.request.place.output.clear();
   return line;
@@ -91,7 +90,7 @@ void check_member(std::string_view command, const CommandTable& table, const std
 }
 
 void check_members(std::string_view command, const CommandLine& line) {
-  const std::string_view format = job::name_of(line.request.format());
+  const std::string_view format = name_of(line.request.format());
   const CommandTable& table = command_table(command_of_format(format));
   for (const std::string_view name : line.document.names()) {
     const Json& part = *line.document.find(name);
@@ -152,7 +151,7 @@ NodeWords read_node_words(std::string_view command, const Words& words) {
   NodeWords node;
   node.own.asks_for_help = asks_for_help(words) || words == Words{"-h"};
   if (node.own.asks_for_help) return node;
-  if (words.empty()) throw UsageError(fmt::format("{}: say first what the rows are: records, lines, csv or jsonl", command));
+  if (words.empty()) throw UsageError(fmt::format("{}: say first what the rows are: {}", command, names_of_formats()));
   if (words.front() == "request")
     read_asked(command, {words.begin() + 1, words.end()}, node);
   else

@@ -13,6 +13,8 @@
 
 namespace ecosort::cli {
 
+struct CommandLine;
+
 // Says what an option concerns, for programs that read the tables: the queue and the cluster.
 enum class Concern : std::uint8_t {
   how,          // the way of sorting, in any other respect
@@ -83,8 +85,8 @@ struct ConflictRow {
 
 // A word that is no option, such as INPUT.
 struct OperandRow {
-  std::string_view name;
-  std::string_view text;
+  std::string name;
+  std::string text;
 };
 
 // A word that users of another program type, and what to write here.
@@ -100,11 +102,11 @@ struct FixedMember {
 };
 
 struct CommandTable {
-  std::string_view name;
-  std::string_view synopsis;     // without "ecosort NAME"
-  std::string_view summary;      // one line, as in "ecosort NAME: ..."
+  std::string name;
+  std::string synopsis;          // without "ecosort NAME"
+  std::string summary;           // one line, as in "ecosort NAME: ..."
   std::string_view description;  // sentences; may be empty
-  std::vector<std::string_view> examples;
+  std::vector<std::string> examples;
   std::vector<OptionRow> options;
   std::vector<OperandRow> operands;
   std::string_view ending;                // what else is to say; may be empty
@@ -123,10 +125,15 @@ struct CommandTable {
 struct CommandRow {
   std::string_view name;
   CommandTable (*make_table)();
-  int (*run)(const std::vector<std::string>& words) = nullptr;  // null: its words make a request
+  int (*run)(const std::vector<std::string>& words) = nullptr;  // null: does the request that its words make
+  CommandLine (*read)(std::string_view command, const std::vector<std::string>& words) = nullptr;  // null: they make none
 };
 // Returns all of them, in the order of the help.
 [[nodiscard]] std::span<const CommandRow> command_rows();
+// "records, lines, csv or jsonl".
+[[nodiscard]] std::string names_of_formats();
+// Names the commands of `ecosort request`.
+[[nodiscard]] std::string names_of_requests(std::string_view between);
 [[nodiscard]] const std::vector<CommandTable>& command_tables();
 // Returns those of `ecosort plan WHAT`, each under the name "plan WHAT".
 [[nodiscard]] const std::vector<CommandTable>& plan_tables();

@@ -20,7 +20,6 @@
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
-#include "job/format_names.h"
 #include "job/prepare_partition.h"
 #include "job/prepare_rows_range.h"
 #include "job/session.h"
@@ -98,7 +97,7 @@ Json report_json(const engine::partition::PartitionReport& report, const Partiti
   const ProcessUsage usage = process_usage(around.started_s);
   return {{"schema", "ecosort.partition/1"},
           {"command", "partition"},
-          {"format", job::name_of(options.words.format())},
+          {"format", name_of(options.words.format())},
           {"source", options.spec.source},
           {"from", around.range.from},
           {"to", around.range.to},
@@ -128,7 +127,7 @@ template <class Work>
 int run_and_report(const PartitionOptions& options, const engine::partition::PartitionTerms& terms, const Surroundings& around,
                    const Work& work) {
   job::Session& session = around.session;
-  open_queue(session, around.io, around.queue_depth, around.reports.quiet);
+  open_queue(session, around.io, around.queue_depth, around.reports);
   check_threads_can_start(around.threads + 1, "--threads");
   WatchedRun run(around.reports);
   const engine::partition::PartitionReport report = run.watch(
@@ -139,7 +138,7 @@ int run_and_report(const PartitionOptions& options, const engine::partition::Par
       [](const engine::partition::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
       });
-  print_notice(around.reports.quiet, report.notice);
+  around.reports.print(report.notice);
   const Json json = report_json(report, options, around, run.log());
   job::remove_replaced(options.spec, terms.paths, report.slices, session.storage());
   job::publish_text(session.storage(), options.spec.report, json.text(2) + "\n");

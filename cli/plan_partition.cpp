@@ -12,8 +12,8 @@
 #include "base/size_text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/say.h"
-#include "job/format_names.h"
 
 namespace ecosort::cli {
 namespace {
@@ -24,13 +24,13 @@ struct Asked {
 };
 
 Asked asked_by(const CommandLine& line) {
-  const auto& known = job::format_names;
+  const auto& known = format_names;
   if (line.given.operands.size() != 1)
-    throw UsageError("plan partition: say what the rows are: records, lines, csv or jsonl; no file is read");
+    throw UsageError(fmt::format("plan partition: say what the rows are: {}; no file is read", names_of_formats()));
   const std::string& format = line.given.operands.front();
   if (std::ranges::find(known, format) == known.end())
-    throw UsageError(fmt::format("plan partition: '{}' is no format{}; say what the rows are: records, lines, csv or jsonl",
-                                 format, did_you_mean(format, {known.begin(), known.end()})));
+    throw UsageError(fmt::format("plan partition: '{}' is no format{}; say what the rows are: {}", format,
+                                 did_you_mean(format, {known.begin(), known.end()}), names_of_formats()));
   for (const std::string_view option : {"--parts", "--assume-size"})
     if (!line.has(option))
       throw UsageError(fmt::format("plan partition: {} is missing; see: ecosort plan partition --help", option));

@@ -1,16 +1,15 @@
 // `ecosort request`: the request that the words of a command make, for programs that keep it, or change it, before `ecosort run`
 // does it.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/text_json.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/rows_command.h"
 #include "cli/say.h"
 #include "cli/sorts.h"
@@ -25,29 +24,6 @@
 namespace ecosort::cli {
 
 namespace {
-
-CommandLine read_merge(std::string_view command, const Words& words) {
-  if (words.empty() || words.front() != "--lines") return read_sort_words(command, words);
-  Words all = words;
-  all.front() = "--merge";
-  CommandLine line = read_lines_words("lines", all);
-  line.document["input_order"] = "sorted";
-  return line;
-}
-
-struct Command {
-  std::string_view name;
-  CommandLine (*read)(std::string_view command, const Words& words);
-};
-constexpr std::array commands{
-    Command{"sort", [](std::string_view command, const Words& words) { return read_sort_words(command, words); }},
-    Command{"inplace", read_inplace_words},
-    Command{"lines", read_lines_words},
-    Command{"csv", read_table_words},
-    Command{"jsonl", read_table_words},
-    Command{"shuffle", read_shuffle_words},
-    Command{"merge", read_merge},
-};
 
 struct Made {
   Request request;  // without what a profile says, which is asked when it is done
@@ -69,7 +45,7 @@ Json options_of_run(const CommandLine& line) {
   return options;
 }
 
-Made read_words(const Command& command, const Words& words) {
+Made read_words(const CommandRow& command, const Words& words) {
   Made made{.request = {}, .line = command.read(command.name, words), .run_options = {}};
   const CommandLine& line = made.line;
   if (line.asks_for_help() || line.given.asks_for_version) throw UsageError("request: help and version make no request");
@@ -106,7 +82,7 @@ bool is_compressed(const Request& request) {
 }
 
 // Returns whether the same words can have --resumable, too.
-bool may_be_resumable(const Command& command, const Words& words, const Request& request) {
+bool may_be_resumable(const CommandRow& command, const Words& words, const Request& request) {
   if (request.place.kind != PlaceKind::file) return true;
   if (command.name == "merge" || find_row(command_table(command.name), "--resumable") == nullptr) return false;
   Words more{"--resumable"};
@@ -120,21 +96,28 @@ bool may_be_resumable(const Command& command, const Words& words, const Request&
 
 }  // namespace
 
+CommandLine read_merge_words(std::string_view command, const Words& words) {
+  if (words.empty() || words.front() != "--lines") return read_sort_words(command, words);
+  Words all = words;
+  all.front() = "--merge";
+  CommandLine line = read_lines_words("lines", all);
+  line.document["input_order"] = "sorted";
+  return line;
+}
+
 CommandLine read_typed(std::string_view command, const Words& words) {
-  const std::string_view name = command.substr(command.rfind(' ') + 1);
-  return std::ranges::find(commands, name, &Command::name)->read(command, words);
+  return std::ranges::find(command_rows(), command.substr(command.rfind(' ') + 1), &CommandRow::name)->read(command, words);
 }
 
 int print_request(const Words& words) {
   if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) return print_help(command_table("request"));
-  const auto command = std::ranges::find(commands, words.empty() ? "" : std::string_view(words.front()), &Command::name);
-  if (command == commands.end()) {
-    const std::string_view synopsis = command_table("request").synopsis, names = synopsis.substr(0, synopsis.find(' '));
-    if (words.empty()) throw UsageError(fmt::format("request: name the command, {}, with its options and files", names));
-    const std::string meant = did_you_mean(words.front(), split(names, '|'));
-    throw UsageError(
-        fmt::format("'{}' cannot be queued{}", words.front(),
-                    meant.empty() ? fmt::format("; a job is one of {}", fmt::join(split(names, '|'), ", ")) : meant));
+  if (words.empty())
+    throw UsageError(fmt::format("request: name the command, {}, with its options and files", names_of_requests("|")));
+  const auto command = std::ranges::find(command_rows(), std::string_view(words.front()), &CommandRow::name);
+  if (command == command_rows().end() || command->read == nullptr) {
+    const std::string names = names_of_requests(", "), meant = did_you_mean(words.front(), split(names_of_requests("|"), '|'));
+    throw UsageError(fmt::format("'{}' cannot be queued{}", words.front(),
+                                 meant.empty() ? fmt::format("; a job is one of {}", names) : meant));
   }
   const Words rest(words.begin() + 1, words.end());
   const Made made = read_words(*command, rest);

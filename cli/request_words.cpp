@@ -9,7 +9,6 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/option_words.h"
 #include "formats/lines/quoted.h"
-#include "job/format_names.h"
 #include "job/groups.h"
 #include "job/request_json.h"
 
@@ -51,8 +50,7 @@ namespace {
 
 // Adds to the document what the command says by itself, and its inputs.
 Request completed(Json& document, const CommandTable& table, const GivenWords& given) {
-  const bool has_rows =
-      std::ranges::any_of(job::format_names, [&](std::string_view name) { return document.find(name) != nullptr; });
+  const bool has_rows = std::ranges::any_of(format_names, [&](std::string_view name) { return document.find(name) != nullptr; });
   if (!has_rows) document[table.format] = Json::object();  // else an option says what the rows are
   for (const FixedMember& fixed : table.fixed)
     if (Json& member = member_of(document, table, fixed.member); member.is_null()) member = fixed.value;

@@ -21,12 +21,12 @@ demsort_inplace::prepare::PreparedRecordsJob prepare_job(const CommandLine& line
 }
 
 // Before it begins: where the records are after an interruption, and what will not be as it was asked for.
-void tell_place(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared, bool quiet) {
+void tell_place(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared, const RunReports& reports) {
   if (request.place.kind == PlaceKind::in_place)
-    return print_notice(quiet, demsort_inplace::give_back_beyond_end(prepared.first_input()));
-  tell_job_place(prepared.file, quiet);
+    return reports.print(demsort_inplace::give_back_beyond_end(prepared.first_input()));
+  tell_job_place(prepared.file, reports);
   if (prepared.wanted.assumed_ratio > 0 && prepared.choice.best->layout.assumed_ratio == 0)
-    print_notice(quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
+    reports.print("--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
 }
 
 }  // namespace
@@ -34,9 +34,9 @@ void tell_place(const Request& request, const demsort_inplace::prepare::Prepared
 int run_records_job(const JobRun& run, const Request& request, demsort_inplace::prepare::PreparedRecordsJob prepared,
                     job::Session& session, double started_s) {
   const demsort_inplace::SpacePlan& plan = demsort_inplace::prepare::require_space(request, prepared);
-  open_queue(session, request.means.io, job_queue_depth, run.reports.quiet);
+  open_queue(session, request.means.io, job_queue_depth, run.reports);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  tell_place(request, prepared, run.reports.quiet);
+  tell_place(request, prepared, run.reports);
   return run_job(run, session, started_s, [&](const demsort_inplace::JobContext& environment) {
     return result_of(demsort_inplace::prepare::run_prepared(request, std::move(prepared), environment));
   });

@@ -11,7 +11,6 @@
 #include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "job/format_names.h"
 #include "job/plan_json.h"
 
 namespace ecosort::cli {
@@ -19,28 +18,28 @@ namespace ecosort::cli {
 namespace {
 
 // Before it begins: where the rows are after an interruption, and what of the file goes back already.
-void tell_place(const demsort_inplace::prepare::PreparedRowsJob& prepared, bool quiet) {
-  if (!prepared.header.is_in_place()) return tell_job_place(prepared.file, quiet);
-  print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
-                                  demsort_inplace::JobPaths(prepared.file).directory, prepared.file));
-  print_notice(quiet, demsort_inplace::give_back_beyond_end(prepared.first_input()));
+void tell_place(const demsort_inplace::prepare::PreparedRowsJob& prepared, const RunReports& reports) {
+  if (!prepared.header.is_in_place()) return tell_job_place(prepared.file, reports);
+  reports.print(fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
+                            demsort_inplace::JobPaths(prepared.file).directory, prepared.file));
+  reports.print(demsort_inplace::give_back_beyond_end(prepared.first_input()));
 }
 
 }  // namespace
 
 std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
-  const bool quiet = command.reports.quiet, is_in_place = command.sort.place.kind == PlaceKind::in_place;
+  const bool is_in_place = command.sort.place.kind == PlaceKind::in_place;
   job::Session session;
-  tell_waits(session, quiet);
+  tell_waits(session, command.reports);
   demsort_inplace::prepare::PreparedRowsJob prepared = demsort_inplace::prepare::prepare_rows(command.sort, session.storage());
   demsort_inplace::prepare::require_space(prepared);
   check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, {prepared.file});
   if (prepared.is_empty()) return is_in_place ? std::make_optional(0) : std::nullopt;
   prepared.job.look = command.look;
-  open_queue(session, command.sort.means.io, job_queue_depth, quiet);
+  open_queue(session, command.sort.means.io, job_queue_depth, command.reports);
   check_threads_can_start(prepared.job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
-  tell_place(prepared, quiet);
-  const JobRun run{prepared.file, command.reports, rows_noun(std::string(job::name_of(command.sort.format()))), is_in_place};
+  tell_place(prepared, command.reports);
+  const JobRun run{prepared.file, command.reports, rows_noun(std::string(name_of(command.sort.format()))), is_in_place};
   const engine::rows::LinesJob figures = demsort_inplace::prepare::figures_of(prepared.job);
   return run_job(run, session, started_s, [&](const demsort_inplace::JobContext& environment) {
     return result_of(command.sort, demsort_inplace::prepare::run_prepared(std::move(prepared), environment), figures);
@@ -56,8 +55,8 @@ int resume_rows_job(const CommandLine& line, const JobRun& run, demsort_inplace:
   const engine::rows::LinesJob figures = abandons ? engine::rows::LinesJob{} : demsort_inplace::prepare::figures_of(job());
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
   if (trusts_drive && status.records_merged() > 0)
-    print_notice(run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
-                                                status.records_merged(), rows_noun(header.lines->command)));
+    run.reports.print(fmt::format("--trust-drive: the {} {} that the output holds are not read again", status.records_merged(),
+                                  rows_noun(header.lines->command)));
   return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = trusts_drive;
     environment.only_completes = !line.has("--abandon");

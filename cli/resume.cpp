@@ -90,9 +90,9 @@ void accept_other_names(std::string& file) {
 int discard_trace(const CommandLine& line, const JobRun& run, demsort_inplace::JobStatus status, io::PosixStorage& storage) {
   const std::string& file = run.file;
   const bool is_whole = storage.exists(file), was_finished = status.kind == Kind::removed;
-  print_notice(run.reports.quiet, demsort_inplace::discard(file, std::move(status), storage));
+  run.reports.print(demsort_inplace::discard(file, std::move(status), storage));
   if (was_finished && is_whole) {
-    print_notice(run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+    run.reports.print(fmt::format("'{}' is complete and sorted; nothing to resume", file));
     return 0;
   }
   const std::string what = was_finished ? fmt::format("the job of '{}' had finished, but that file is gone", file)
@@ -100,7 +100,7 @@ int discard_trace(const CommandLine& line, const JobRun& run, demsort_inplace::J
                                ? fmt::format("'{}' is whole: nothing had been changed; the job directory was removed", file)
                                : fmt::format("the job of '{}' had not begun; its directory was removed", file);
   if (!line.has("--abandon")) throw NotBegun(fmt::format("{}; start the sort again", what));
-  print_notice(run.reports.quiet, what);
+  run.reports.print(what);
   return 0;
 }
 
@@ -120,7 +120,7 @@ int tell_no_job(const CommandLine& line, const JobRun& run, io::PosixStorage& st
   if (line.has("--status"))
     print_out(text + "\n");
   else
-    print_notice(run.reports.quiet, text);
+    run.reports.print(text);
   return 0;
 }
 
@@ -132,7 +132,7 @@ demsort_inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
   const std::string directory = demsort_inplace::JobPaths(run.file).directory;
   if (::geteuid() == 0 && user.user != 0 && ::lstat(directory.c_str(), &status) == 0 && status.st_uid == user.user) {
     become(user);
-    print_notice(run.reports.quiet, fmt::format("working as user {}, whom '{}' belongs to", user.name, directory));
+    run.reports.print(fmt::format("working as user {}, whom '{}' belongs to", user.name, directory));
   }
   return {user.user};
 }
@@ -143,8 +143,8 @@ int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::
   const planner::RecordPlan plan = demsort_inplace::prepare::plan_resumed(status.contents->header, line.request.means);
   check_threads_can_start(plan.wanted.threads + 1, "--threads");
   if (line.has("--trust-drive") && status.records_merged() > 0)
-    print_notice(run.reports.quiet,
-                 fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
+    run.reports.print(
+        fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
   return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = line.has("--trust-drive");
     environment.only_completes = !line.has("--abandon");
@@ -168,8 +168,8 @@ int run_resume(const Words& words) {
   const demsort_inplace::Trust trust = trust_for(line, run);
   job::Session session;
   io::PosixStorage& storage = session.storage();
-  tell_waits(session, run.reports.quiet);
-  open_queue(session, line.request.means.io, job_queue_depth, run.reports.quiet);
+  tell_waits(session, run.reports);
+  open_queue(session, line.request.means.io, job_queue_depth, run.reports);
   demsort_inplace::JobStatus status = line.has("--status") ? demsort_inplace::look_at_job(file, storage, session.queue(), trust)
                                                            : demsort_inplace::examine(file, storage, session.queue(), trust);
   if (status.kind == Kind::none) return tell_no_job(line, run, storage);
@@ -186,12 +186,11 @@ int run_resume(const Words& words) {
   check_job_reports(run, inputs);
   const bool abandons = line.has("--abandon") || status.is_abandoned();
   if (abandons && !line.has("--abandon"))
-    print_notice(run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
+    run.reports.print(fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(demsort_inplace::JobPaths(file).output);
   const int code = status.contents->header.lines ? resume_rows_job(line, run, std::move(status), session, started_s, abandons)
                                                  : resume_records(line, run, std::move(status), session, started_s, abandons);
-  if (was_named && !abandons)
-    print_notice(run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+  if (was_named && !abandons) run.reports.print(fmt::format("'{}' is complete and sorted; nothing to resume", file));
   return code;
 }
 

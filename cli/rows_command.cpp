@@ -18,7 +18,6 @@
 #include "cli/telling_phase.h"
 #include "formats/lines/key_words.h"
 #include "job/first_row.h"
-#include "job/format_names.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::cli {
@@ -104,14 +103,13 @@ Request request_of(const Means& now, const std::string& file, const demsort_inpl
 int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session) {
   engine::rows::LinesJob& job = prepared.job;
   session.open_queue(run.request.means.io, prepared);
-  run.notice(session.notice());
+  run.reports.print(session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, run.threads_option);  // and the progress line's
   check_report_files(run.reports.files(), job.inputs, job::written_files(run.request));
   RunReports reports = run.reports;
   reports.output = job.output;
   WatchedRun watched(std::move(reports));
   const JobResult result = result_of(run.request, sort_rows(run, watched, job, session), job);
-  for (const std::string& notice : result.notices) run.notice(notice);
   watched.write_reports(run.done, result.notices,
                         [&] { return result.stats(watched.log(), run.started_s, session.backend_name()); });
   return 0;
@@ -120,14 +118,13 @@ int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& ses
 int run_rows(const CommandLine& line, const char* command, const char* done, double started_s) {
   raise_open_files();
   job::Session session;
-  tell_waits(session, line.reports.quiet);
+  tell_waits(session, line.reports);
   job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
   return run_rows({.request = line.request,
                    .reports = line.reports,
                    .words = {command, "--memory", "--temp"},
                    .threads_option = "--threads",
                    .done = done,
-                   .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
                    .started_s = started_s},
                   prepared, session);
 }

@@ -35,8 +35,7 @@ struct RowsRun {
   const RunReports& reports;
   AdviceWords words;
   const char* threads_option;
-  const char* done;                                // "the sorted output is complete"
-  std::function<void(const std::string&)> notice;  // prints it for the user; an empty text is nothing
+  const char* done;  // "the sorted output is complete"
   double started_s = 0;
 };
 // Opens the queue, sorts, and writes the reports; returns the exit code.

@@ -7,7 +7,6 @@
 #include "cli/compression_options.h"
 #include "cli/report.h"
 #include "job/collation_version.h"
-#include "job/format_names.h"
 #include "job/shuffle_request.h"
 
 namespace ecosort::cli {
@@ -44,7 +43,7 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
                      const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend) {
   const bool is_shuffle = request.shuffle.has_value(), have_values = request.values() != nullptr && !is_shuffle;
   const std::string_view format = is_shuffle    ? "shuffle"
-                                  : have_values ? job::name_of(request.format())
+                                  : have_values ? name_of(request.format())
                                                 : "lines";  // a merge of runs has lines, too
   const bool have_rows = have_values || is_shuffle;
   const char* const rows = have_rows ? "rows" : "lines";

@@ -119,32 +119,27 @@ int run_job(const JobRun& run, job::Session& session, double started_s, const Wo
         return work_telling_phase(run, work, storage, {storage, on.queue, on.progress, on.log, on.interrupted});
       },
       [](const JobResult& done) { return done.summary; });
-  for (const std::string& notice : result.notices) print_notice(run.reports.quiet, notice);
   watched.write_reports(fmt::format("'{}' is complete", run.file), result.notices,
                         [&] { return result.stats(watched.log(), started_s, session.backend_name()); });
   return 0;
 }
 
-void tell_job_place(const std::string& output, bool quiet) {
-  print_notice(quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
-                                  demsort_inplace::JobPaths(output).directory, output));
-  print_notice(quiet, demsort_inplace::prepare::journal_notice(output));
+void tell_job_place(const std::string& output, const RunReports& reports) {
+  reports.print(fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
+                            demsort_inplace::JobPaths(output).directory, output));
+  reports.print(demsort_inplace::prepare::journal_notice(output));
 }
 
-void print_notice(bool quiet, const std::string& notice) {
-  if (!quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
-}
-
-void tell_waits(job::Session& session, bool quiet) {
-  session.storage().on_wait_for_space([quiet](const io::File& file) {
-    print_notice(quiet, fmt::format("no space for '{}': waiting for the file system to give back what was cut off or removed",
-                                    file.path()));
+void tell_waits(job::Session& session, const RunReports& reports) {
+  session.storage().on_wait_for_space([reports](const io::File& file) {
+    reports.print(
+        fmt::format("no space for '{}': waiting for the file system to give back what was cut off or removed", file.path()));
   });
 }
 
-void open_queue(job::Session& session, const std::string& io, unsigned depth, bool quiet) {
+void open_queue(job::Session& session, const std::string& io, unsigned depth, const RunReports& reports) {
   session.open_queue(io, depth);
-  print_notice(quiet, session.notice());
+  reports.print(session.notice());
 }
 
 }  // namespace ecosort::cli

@@ -36,15 +36,12 @@ int run_job(const JobRun& run, job::Session& session, double started_s,
             const std::function<JobResult(const demsort_inplace::JobContext&)>& work);
 
 // Before it begins: where runs and journal of an output are, how it continues after an interruption, and what a power cut may do.
-void tell_job_place(const std::string& output, bool quiet);
-
-// A line on standard error, unless it is empty or the user wants none.
-void print_notice(bool quiet, const std::string& notice);
+void tell_job_place(const std::string& output, const RunReports& reports);
 
 // A notice when a reservation waits for space.
-void tell_waits(job::Session& session, bool quiet);
+void tell_waits(job::Session& session, const RunReports& reports);
 
 // Opens the queue of the run, and prints what is to be known about it.
-void open_queue(job::Session& session, const std::string& io, unsigned depth, bool quiet);
+void open_queue(job::Session& session, const std::string& io, unsigned depth, const RunReports& reports);
 
 }  // namespace ecosort::cli

@@ -69,7 +69,7 @@ job::SplitterFile sample_records(const SampleOptions& options) {
   spec.output = rows.request.place.output;
   engine::partition::SampleRecordsJob job = job::prepare_sample_of_records(spec, rows.request, session.storage());
   check_report_files({"", rows.reports.events, ""}, rows.request.inputs, {spec.output});
-  open_queue(session, rows.request.means.io, engine::partition::sample_read_depth + 4, rows.reports.quiet);
+  open_queue(session, rows.request.means.io, engine::partition::sample_read_depth + 4, rows.reports);
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
   engine::partition::Sample sample = run.watch(
       session,

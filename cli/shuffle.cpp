@@ -46,8 +46,7 @@ int shuffle_rows(CommandLine line, double started_s) {
   job::choose_seed(line.request);
   say_where_headers_go(line);
   const int code = run_rows(line, "shuffle", "the shuffled output is complete", started_s);
-  if (is_by_chance)
-    print_notice(line.reports.quiet, fmt::format("--seed {} gives this order again", *line.request.shuffle->seed));
+  if (is_by_chance) line.reports.print(fmt::format("--seed {} gives this order again", *line.request.shuffle->seed));
   return code;
 }
 

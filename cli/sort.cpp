@@ -102,15 +102,15 @@ CommandLine read_sort_words(std::string_view command, const Words& words, std::s
 
 int sort_records(const CommandLine& line, double started_s) {
   job::Session session;
-  tell_waits(session, line.reports.quiet);
+  tell_waits(session, line.reports);
   if (line.is_resumable())
     if (const std::optional<int> code = run_resumable(line, session, started_s)) return *code;
   raise_open_files();
   job::PreparedRecords resolved = prepare(line, session.storage());
-  for (const std::string& notice : resolved.notices) print_notice(line.reports.quiet, notice);
-  print_notice(line.reports.quiet, tuning_notice(line, resolved));
+  for (const std::string& notice : resolved.notices) line.reports.print(notice);
+  line.reports.print(tuning_notice(line, resolved));
   session.open_queue(line.request.means.io, resolved.job.plan);
-  print_notice(line.reports.quiet, session.notice());
+  line.reports.print(session.notice());
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   if (!resolved.job.plan.is_small)
     check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
@@ -121,19 +121,18 @@ int sort_records(const CommandLine& line, double started_s) {
         return telling_phase(environment.progress, [&] { return engine::fixed::sort(resolved.job, environment); });
       },
       [](const engine::fixed::SortReport& done) { return summary_of(done); });
-  for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the sorted output is complete", report.notices,
                     [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
 }
 
 int plan_records(const CommandLine& line) {
-  print_notice(line.reports.quiet, notice_of(line.profile));
+  line.reports.print(notice_of(line.profile));
   job::Session session;
   if (line.is_resumable() && plan_resumable(line, session.storage())) return 0;
   raise_open_files();
   const job::PreparedRecords resolved = prepare(line, session.storage(), line.has("--json"));
-  print_notice(line.reports.quiet, tuning_notice(line, resolved));
+  line.reports.print(tuning_notice(line, resolved));
   session.open_queue(line.request.means.io, resolved.job.plan);
   print_plan(line, resolved, session.backend_name());
   if (line.assumed_bytes() == 0) job::check_space(line.request, resolved);  // programs have the numbers all the same

@@ -20,7 +20,8 @@ namespace ecosort::cli {
 [[nodiscard]] CommandLine read_lines_words(std::string_view command, const Words& words);
 [[nodiscard]] CommandLine read_inplace_words(std::string_view command, const Words& words);
 [[nodiscard]] CommandLine read_shuffle_words(std::string_view command, const Words& words);
-// By the name of the table, such as "sort" or "plan csv": one of these, or `merge`.
+[[nodiscard]] CommandLine read_merge_words(std::string_view command, const Words& words);
+// By the name of the table, such as "sort" or "plan csv": one of these.
 [[nodiscard]] CommandLine read_typed(std::string_view command, const Words& words);
 
 inline constexpr std::string_view typed_schema = "ecosort.typed/1";  // of what `ecosort request` prints

@@ -9,14 +9,13 @@
 #include "cli/say.h"
 #include "cli/sorts.h"
 #include "job/first_row.h"
-#include "job/format_names.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
 
 [[noreturn]] void refuse(const CommandLine& line, std::string_view why) {
-  throw UsageError(fmt::format("{}: {}", job::name_of(line.request.format()), why));
+  throw UsageError(fmt::format("{}: {}", name_of(line.request.format()), why));
 }
 
 void check_keys(const CommandLine& line) {
@@ -40,7 +39,7 @@ void check_sorted_table(const CommandLine& line) {
 void check_plan(const CommandLine& line) {
   if (line.has("--check")) refuse(line, "--check sorts nothing, so there is nothing to plan");
   if (line.has("--json") && !line.is_resumable()) refuse(line, "--json is for --resumable; the bounds are printed as text");
-  if (!plans_assumed_rows(line, job::name_of(line.request.format()))) check_sorted_table(line);
+  if (!plans_assumed_rows(line, name_of(line.request.format()))) check_sorted_table(line);
 }
 
 int check_order(const CommandLine& line) {

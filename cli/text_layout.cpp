@@ -86,7 +86,7 @@ std::string continued(std::string lines) {
 
 }  // namespace
 
-std::string examples_text(const std::vector<std::string_view>& examples, std::size_t columns) {
+std::string examples_text(const std::vector<std::string>& examples, std::size_t columns) {
   std::string text;
   for (const std::string_view example : examples) {
     const auto [command, what] = parts_of_example(example);

@@ -25,7 +25,7 @@ using TextRows = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string rows_text(const TextRows& rows, std::size_t columns);
 
 // "COMMAND     what it does": the two on one line where that fits.
-[[nodiscard]] std::string examples_text(const std::vector<std::string_view>& examples, std::size_t columns);
+[[nodiscard]] std::string examples_text(const std::vector<std::string>& examples, std::size_t columns);
 
 // The two parts of an example; the second may be empty.
 [[nodiscard]] std::pair<std::string_view, std::string_view> parts_of_example(std::string_view example);

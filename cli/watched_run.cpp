@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text_json.h"
 #include "cli/report.h"
+#include "cli/say.h"
 
 namespace ecosort::cli {
 
@@ -21,8 +22,13 @@ Json with_notices(Json stats, const std::vector<std::string>& notices) {
 
 }  // namespace
 
+void RunReports::print(const std::string& notice) const {
+  if (!quiet && !notice.empty()) say_line(fmt::format("{}: {}", teller, notice));
+}
+
 void WatchedRun::write_reports(const std::string& done, const std::vector<std::string>& notices,
                                const std::function<Json()>& stats) {
+  for (const std::string& notice : notices) wanted_.print(notice);
   try {
     if (trace_) trace_->close();
     log_.check_written();

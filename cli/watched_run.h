@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -21,8 +22,11 @@ struct RunReports {
   bool quiet = false;
   std::string output{};  // where the result goes: a progress line does not mix with it on a terminal
   std::string trace{};
+  std::string_view teller = "ecosort";  // notices begin with it
 
   [[nodiscard]] ReportFiles files() const { return {stats, events, trace}; }
+  // A line on standard error, unless it is empty or the user wants none.
+  void print(const std::string& notice) const;
 };
 
 // One run of a command, from its first event to its last report. One at a time per process (see SignalGuard).
@@ -50,7 +54,7 @@ class WatchedRun {
   }
 
   // The result is there by now: a report that cannot be written does not take it back, and the IoError says so by `done`, such as
-  // "the sorted output is complete". The stats get the notices, too, for programs that have them printed to no one.
+  // "the sorted output is complete". Prints the notices, which the stats get, too, for programs that have them printed to no one.
   void write_reports(const std::string& done, const std::vector<std::string>& notices, const std::function<Json()>& stats);
 
   [[nodiscard]] const engine::PhaseLog& log() const noexcept { return log_; }

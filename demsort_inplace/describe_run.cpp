@@ -11,13 +11,13 @@ std::uint64_t head_bytes(const records::RecordFormat& format, const Layout& layo
 }
 
 std::uint64_t head_bytes(const LineTerms& terms, const formats::RowFormat& format, std::uint64_t unit) {
-  return run::head_bytes_for(run::order_bytes(format).size(), terms.first_row ? terms.first_row->size() : 0, unit);
+  return run::head_bytes_for(format.order_bytes().size(), terms.first_row ? terms.first_row->size() : 0, unit);
 }
 
 // Run 0 is the tail of the input, so that it comes last among equals.
 run::Description describe(const JobHeader& header, std::uint64_t run, const hash::MultisetHash& hash) {
   const Layout& layout = header.layout;
-  return {.format = run::Description::Format::records,
+  return {.format = Format::records,
           .direction = direction_of(layout),
           .head_bytes = layout.head_bytes,
           .block_bytes = layout.run_block.bytes,
@@ -33,7 +33,7 @@ run::Description describe(const JobHeader& header, std::uint64_t run, const hash
 
 run::Description describe(const RowJob& job, const RunDone& run, const RunPlace& place) {
   const LineRunDone& of_rows = *run.lines;
-  return {.format = run::format_of(job.format.kind()),
+  return {.format = job.format.format(),
           .direction = run::Direction::forward,
           .head_bytes = job.header.layout.head_bytes,
           .block_bytes = job.header.lines->block_bytes,
@@ -47,7 +47,7 @@ run::Description describe(const RowJob& job, const RunDone& run, const RunPlace&
           .is_unique = job.is_unique,
           .is_header = of_rows.is_header,
           .follows_header = !of_rows.is_header && job.has_header_run,
-          .order = run::order_bytes(job.format),
+          .order = job.format.order_bytes(),
           .first_row = job.header.lines->first_row};
 }
 

@@ -10,7 +10,6 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/records.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "job/format_names.h"
 #include "job/prepare_rows.h"
 #include "library/prepare.h"
 

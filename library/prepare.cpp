@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "job/line_groups.h"
 #include "job/prepare_records.h"
 #include "job/session.h"
 #include "job/shuffle_request.h"
@@ -53,6 +54,7 @@ void check_complete(const Request& request) {
     throw UsageError("a split is of lines and of rows, not of records");
   if (request.place.claim && request.place.kind != PlaceKind::file)
     throw UsageError("a job that can be resumed writes no claim; leave the claim out");
+  job::check_line_groups(request);
   job::check_shuffle(request);
   const Records* const records = std::get_if<Records>(&request.rows);
   if (records != nullptr && records->skip_bytes > 0 && request.place.kind != PlaceKind::file)

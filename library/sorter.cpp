@@ -112,7 +112,7 @@ class Framing {
   [[nodiscard]] Row first(std::span<const std::byte> rows) const {
     if (is_of_records()) return {rows.first(size_out_), 0};
     const auto row = rows.first(next_bytes(rows, 0));
-    const bool is_two = format_->kind() != formats::Kind::lines && row.size() > 1 && row[row.size() - 2] == std::byte{'\r'};
+    const bool is_two = lines::as_line_order(*format_) == nullptr && row.size() > 1 && row[row.size() - 2] == std::byte{'\r'};
     return {row, is_two ? 2U : 1U};
   }
 

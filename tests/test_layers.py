@@ -25,6 +25,7 @@ LAYERS = [
     "formats/csv",
     "formats/jsonl",
     "formats/shuffle",
+    "formats/all",
     "planner",
     "run",
     "engine",
@@ -234,7 +235,7 @@ def test_files_stay_short_enough_to_read() -> None:
 
 
 # Folders that add no name of their own to the path; a format lies beside the rooms: formats/csv is ecosort::csv.
-NAMESPACES = {"base": "ecosort", "cli/tables": "ecosort::cli"}
+NAMESPACES = {"base": "ecosort", "cli/tables": "ecosort::cli", "formats/all": "ecosort::formats"}
 INNER_NAMESPACES = ("", "::detail", "::crc")
 BLOCK = re.compile(r"^namespace (ecosort[\w:]*) \{\n(.*?)^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
 FORWARD = re.compile(r"(\s*(//.*|(struct|class|enum class) \w+( : [\w:]+)?;.*)?\n)*")

@@ -75,9 +75,8 @@ CommandTable check_table() {
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
       .options = check_options(),
       .operands =
-          {{"FORMAT",
-            "records, lines, csv or jsonl; the options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and "
-            "their order may follow, and --unique, --decompress, --memory, --stats and --quiet"},
+          {{"FORMAT", names_of_formats() + "; the options of the command that sorts such rows may follow that define the rows "
+                                           "and their order, and --unique, --decompress, --memory, --stats and --quiet"},
            {"FILE", "may be a pipe or /dev/stdin"},
            {"MANIFEST.json",
             "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "

@@ -8,13 +8,6 @@ namespace {
 constexpr std::string_view grouping = "--unique-by,--unique-rows,--count,--repeated,--singles,--keep",
                            written = "--count,--repeated,--singles,--keep";
 
-std::string_view count_text(std::string_view format) {
-  if (format == "lines") return "write one of several equal lines, with their number in front, as uniq -c writes it";
-  if (format == "csv") return "write one of several equal rows, with their number in front, in a column of its own";
-  if (format == "jsonl") return "write one of several equal lines, with their number as its first member";
-  return "write one of several equal records, with their number in front: 8 bytes, little-endian";
-}
-
 OptionRow count_name_option() {
   return {"--count-name", "NAME",
           "count",        "the name of the column or member of --count, for rows that already have one called count",
@@ -23,20 +16,16 @@ OptionRow count_name_option() {
 
 }  // namespace
 
-std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_view format) {
-  const std::string_view key = format == "lines"     ? "POS1[,POS2]"
-                               : format == "records" ? "OFFSET:LENGTH[:TYPE][:desc]"
-                               : format == "csv"     ? "NAME[:TYPE][:desc]"
-                                                     : "PATH[:TYPE][:desc]";
+std::vector<OptionRow> with_groups(std::vector<OptionRow> options, GroupWords words) {
   const std::vector<OptionRow> groups{
-      {"--unique-by", key, "all keys",
+      {"--unique-by", words.key, "all keys",
        "keep one of the rows that are equal in this key, which must be the first key of the order; repeatable, for the next keys "
        "of the order. Further keys of the order decide which row comes first and stays, such as the newest of each name",
        Concern::how, adds_to("groups.by", as_text)},
       {"--unique-rows", "", "",
        "keep one of the rows that are equal in all of their bytes; the bytes then decide the order where the keys are equal",
        Concern::how, sets("groups.whole_rows", flag<true>)},
-      {"--count", "", "", count_text(format), Concern::how, sets("groups.count", flag<true>)},
+      {"--count", "", "", words.counted, Concern::how, sets("groups.count", flag<true>)},
       {"--repeated", "", "", "keep one row of each group of two or more equal rows, and no other row", Concern::how,
        sets("groups.only", word<"repeated">)},
       {"--singles", "", "", "keep only rows that are equal to no other row", Concern::how, sets("groups.only", word<"singles">)},
@@ -45,7 +34,7 @@ std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_v
        Concern::how, sets("groups.keep", as_choice)},
   };
   options.insert(options.end(), groups.begin(), groups.end());
-  if (format == "csv" || format == "jsonl") options.push_back(count_name_option());
+  if (words.has_count_name) options.push_back(count_name_option());
   return options;
 }
 

@@ -236,7 +236,8 @@ std::vector<OptionRow> lines_options() {
   std::ranges::copy(common, std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
-  return with_groups(std::move(options), "lines");
+  return with_groups(std::move(options),
+                     {"POS1[,POS2]", "write one of several equal lines, with their number in front, as uniq -c writes it"});
 }
 
 CommandTable lines_table() {

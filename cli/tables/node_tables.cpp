@@ -37,9 +37,11 @@ std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<st
   return first;
 }
 
-constexpr std::string_view format_words =
-    "records, lines, csv or jsonl; all options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and their order "
-    "may follow. Or `request`: the operand is a request in JSON that says the same, as `ecosort request` prints it";
+std::string format_words() {
+  return names_of_formats() +
+         "; all options of the command that sorts such rows may follow that define the rows and their order. Or `request`: the "
+         "operand is a request in JSON that says the same, as `ecosort request` prints it";
+}
 
 std::vector<OperandRow> codes() {
   return exit_codes({{"1", "the output would differ from what was read"},
@@ -75,7 +77,7 @@ CommandTable sample_table() {
                              {"--merge", "", "", "the operands are samples: choose splitters"},
                              {"--parts", "N", "", "with --merge: of how many parts"}},
                             {range_options(), shared_options("FILE", "where the rows go; `-` is standard output")}),
-          .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
+          .operands = {{"FORMAT", format_words()}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
           .ending = "",
           .exit_status = codes(),
           .conflicts = sample_conflicts()};
@@ -105,7 +107,7 @@ CommandTable partition_table() {
                {"--trace", "FILE", "",
                 "write every I/O request as a line of text, for a replay without computing (for developers)", Concern::report}},
               {range_options(), shared_options("DIR", "the directory of the slices")}),
-          .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
+          .operands = {{"FORMAT", format_words()}, {"INPUT", "a regular file"}},
           .ending =
               "Every part has a write block in memory, 64 KiB or more. With --sort, what fits the memory at a time is sorted and "
               "makes files of its own: PREFIX.00000, then PREFIX.00000.00001 and so on for the first part. Merged in this order "
@@ -127,7 +129,7 @@ CommandTable plan_partition_table() {
           .description = "",
           .examples = {"ecosort plan partition records --parts 200 --assume-size 4GB --sort --memory 512MiB"},
           .options = std::move(options),
-          .operands = {{"FORMAT", "records, lines, csv or jsonl"}},
+          .operands = {{"FORMAT", names_of_formats()}},
           .ending = "Rows of lines, CSV and JSON lines count as 100 bytes each: how long they are shows when they are read.",
           .exit_status = {{"0", "it can be done so"}, {"2", "it cannot, and one line says why"}},
           .format = "records"};

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -24,17 +25,19 @@ std::vector<OperandRow> plan_codes() { return {{"0", "it can be done so"}, {"2",
 
 // A plan says this of itself; the rest is as of the command that it plans.
 struct PlanText {
-  std::string_view name, summary, description, operand;
-  std::vector<std::string_view> examples;
+  std::string_view what, description, operand;
+  std::vector<std::string> examples;
+  std::string_view prints = "bounds of what";
 };
 
 CommandTable plan_of(CommandTable table, PlanText text, std::vector<OptionRow> options) {
-  table.name = text.name;
-  table.summary = text.summary;
+  table.name = fmt::format("plan {}", text.what);
+  table.summary = fmt::format("prints {} `ecosort {}` would do {}; writes nothing", text.prints, text.what,
+                              text.what == "run" ? "with a request" : "with these options");
   table.description = text.description;
   table.examples = std::move(text.examples);
   table.options = std::move(options);
-  table.operands = {{table.operands.front().name, text.operand}};
+  table.operands = {{table.operands.front().name, std::string(text.operand)}};
   table.ending = plan_ending;
   table.key_types = nullptr;
   table.exit_status = plan_codes();
@@ -53,13 +56,13 @@ CommandTable plan_sort_table() {
   options.push_back({"--space", "SIZE", "", "", Concern::means, {}, false, true});
   CommandTable table =
       plan_of(sort_table(),
-              {"plan sort",
-               "prints what `ecosort sort` would do with these options; writes nothing",
+              {"sort",
                "",
                "a file of whole records; `-` is standard input",
                {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
                 "ecosort plan sort --assume-size 1TB --memory 4GiB --temp /ssd     how often it would be moved",
-                "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"}},
+                "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"},
+               "what"},
               std::move(options));
   table.conflicts.push_back({"--space", "", "--space is an option of: ecosort plan inplace"});
   return table;
@@ -84,11 +87,11 @@ CommandTable plan_inplace_table() {
   options.push_back({"--assume-size", "SIZE", "", "plan for a file of this size that is not there, such as 1TB"});
   CommandTable table =
       plan_of(inplace_table(),
-              {"plan inplace",
-               "prints what `ecosort inplace` would do with these options, and how much free space it needs; writes nothing",
-               "",
+              {"inplace",
+               "It also says how much free space that needs.",
                "a regular file of whole records",
-               {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"}},
+               {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
+               "what"},
               std::move(options));
   table.conflicts = plan_inplace_conflicts();
   return table;
@@ -109,40 +112,35 @@ CommandTable plan_lines_table() {
   options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return plan_of(lines_table(),
-                 {"plan lines",
-                  "prints bounds of what `ecosort lines` would do with these options; writes nothing",
+                 {"lines",
                   "The memory and space of `lines` depend on the lengths of the lines, which are known only when they are read.",
                   "text; `-`, or none, is standard input",
                   {"ecosort plan lines -S 1G log.txt -o sorted.txt", "ecosort plan lines -S 4G --assume-size 1TB"}},
                  std::move(options));
 }
 
-CommandTable plan_rows_table(CommandTable table, PlanText text) {
+constexpr std::string_view by_lengths =
+    "Memory and space depend on the lengths of the rows, which are known only when they are read.";
+
+// The first of `parts` of a text that begins so.
+std::string before(std::string_view text, std::string_view parts) { return std::string(text.substr(0, text.find(parts))); }
+
+CommandTable plan_values_table(CommandTable table) {
   std::vector<OptionRow> options =
       showing(table.options, {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads", "--temp",
                               "--compress", "--assume-ratio", "--goal", "--count"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
-  text.description = "Memory and space depend on the lengths of the rows, which are known only when they are read.";
-  return plan_of(std::move(table), std::move(text), std::move(options));
-}
-
-CommandTable plan_csv_table() {
-  return plan_rows_table(csv_table(), {"plan csv",
-                                       "prints bounds of what `ecosort csv` would do with these options; writes nothing",
-                                       "",
-                                       "CSV; `-` is standard input",
-                                       {"ecosort plan csv --by price:number --memory 1GiB shop.csv -o sorted.csv",
-                                        "ecosort plan csv --by price:number --memory 4GiB --assume-size 1TB"}});
-}
-
-CommandTable plan_jsonl_table() {
-  return plan_rows_table(jsonl_table(), {"plan jsonl",
-                                         "prints bounds of what `ecosort jsonl` would do with these options; writes nothing",
-                                         "",
-                                         "JSON lines; `-` is standard input",
-                                         {"ecosort plan jsonl --by time:date --memory 1GiB log.jsonl -o sorted.jsonl",
-                                          "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"}});
+  constexpr std::string_view program = "ecosort ";
+  const std::string what = table.name, key = before(find_row(table, "--by")->argument, "[");
+  const std::string operand = before(table.operands.front().text, ". ");
+  return plan_of(table,
+                 {what,
+                  by_lengths,
+                  operand,
+                  {fmt::format("{}plan {}", program, table.examples.front().substr(program.size())),
+                   fmt::format("{}plan {} --by {} --memory 4GiB --assume-size 1TB", program, what, key)}},
+                 std::move(options));
 }
 
 CommandTable plan_shuffle_table() {
@@ -152,8 +150,7 @@ CommandTable plan_shuffle_table() {
                               "--temp", "--compress", "--assume-ratio", "--goal"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
   return plan_of(std::move(table),
-                 {"plan shuffle",
-                  "prints bounds of what `ecosort shuffle` would do with these options; writes nothing",
+                 {"shuffle",
                   "Memory and space depend on the lengths of the rows, which are known only when they are read, unless they "
                   "are records.",
                   "a file; `-` is standard input",
@@ -166,43 +163,48 @@ CommandTable plan_run_table() {
   std::vector<OptionRow> options = showing(run_table().options, {"--goal", "--profile", "--no-profile", "-q,--quiet"});
   options.push_back({"--json", "", "", "print the plan as one JSON object, where there is one of such a request"});
   return plan_of(run_table(),
-                 {"plan run",
-                  "prints what `ecosort run` would do with a request; writes nothing",
+                 {"run",
                   "",
                   "a file with the request; `-` is standard input",
-                  {"ecosort plan run request.json", "ecosort plan run --json - < request.json"}},
+                  {"ecosort plan run request.json", "ecosort plan run --json - < request.json"},
+                  "what"},
                  std::move(options));
 }
 
 }  // namespace
 
 CommandTable plan_table() {
+  std::vector<std::string_view> values;
+  for (const CommandRow& command : value_commands()) values.push_back(command.name);
+  std::vector<OperandRow> operands;
+  for (const CommandTable& table : plan_tables()) {
+    std::string what = table.name.substr(table.name.find(' ') + 1);
+    operands.push_back({what, fmt::format("its options: ecosort {} --help", table.name)});
+  }
   return {.name = "plan",
           .synopsis =
-              "sort|csv|jsonl|shuffle [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | "
-              "partition FORMAT [options] | run REQUEST",
-          .summary = "prints what sort, inplace, lines, csv, jsonl, shuffle, partition or run would do; writes nothing",
+              fmt::format("sort|{}|shuffle [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | "
+                          "partition FORMAT [options] | run REQUEST",
+                          fmt::join(values, "|")),
+          .summary = fmt::format("prints what sort, inplace, lines, {}, shuffle, partition or run would do; writes nothing",
+                                 fmt::join(values, ", ")),
           .description = "",
           .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
                        "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
                        "ecosort plan inplace data.dat                    how much free space it needs"},
           .options = {},
-          .operands = {{"sort", "its options: ecosort plan sort --help"},
-                       {"inplace", "its options: ecosort plan inplace --help"},
-                       {"lines", "its options: ecosort plan lines --help"},
-                       {"csv", "its options: ecosort plan csv --help"},
-                       {"jsonl", "its options: ecosort plan jsonl --help"},
-                       {"shuffle", "its options: ecosort plan shuffle --help"},
-                       {"partition", "its options: ecosort plan partition --help"},
-                       {"run", "its options: ecosort plan run --help"}},
+          .operands = std::move(operands),
           .ending = "",
           .exit_status = plan_codes()};
 }
 
 const std::vector<CommandTable>& plan_tables() {
-  static const std::vector<CommandTable> tables{plan_sort_table(),      plan_inplace_table(), plan_lines_table(),
-                                                plan_csv_table(),       plan_jsonl_table(),   plan_shuffle_table(),
-                                                plan_partition_table(), plan_run_table()};
+  static const std::vector<CommandTable> tables = [] {
+    std::vector<CommandTable> all{plan_sort_table(), plan_inplace_table(), plan_lines_table()};
+    for (const CommandRow& command : value_commands()) all.push_back(plan_values_table(command.make_table()));
+    for (CommandTable (*const make)() : {plan_shuffle_table, plan_partition_table, plan_run_table}) all.push_back(make());
+    return all;
+  }();
   return tables;
 }
 

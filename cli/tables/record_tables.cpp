@@ -195,7 +195,9 @@ std::vector<OptionRow> sort_options() {
   std::ranges::copy(means_options(), std::back_inserter(options));
   std::ranges::copy(run_options(), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
-  return with_groups(std::move(options), "records");
+  return with_groups(
+      std::move(options),
+      {"OFFSET:LENGTH[:TYPE][:desc]", "write one of several equal records, with their number in front: 8 bytes, little-endian"});
 }
 
 OptionRow as_is_option() {
@@ -385,7 +387,7 @@ CommandTable run_table() {
 
 CommandTable request_table() {
   return {.name = "request",
-          .synopsis = "sort|inplace|lines|csv|jsonl|shuffle|merge [options] INPUT... -o OUTPUT",
+          .synopsis = names_of_requests("|") + " [options] INPUT... -o OUTPUT",
           .summary = "prints the request that a command's words make, for programs",
           .description =
               "Reads the words of a command as the command does, refuses what it would refuse whatever the files are, and prints "

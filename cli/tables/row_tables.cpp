@@ -5,6 +5,7 @@
 #include <span>
 
 #include "cli/option_values.h"
+#include "cli/sorts.h"
 #include "cli/tables/tables.h"
 #include "ecosort/value_types.hpp"
 
@@ -211,8 +212,6 @@ std::vector<OptionRow> jsonl_options() {
                        "where values go that are missing, null or unparsable");
 }
 
-}  // namespace
-
 CommandTable csv_table() {
   return {.name = "csv",
           .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
@@ -232,7 +231,9 @@ CommandTable csv_table() {
                        "resume sorted.csv",
                        "ecosort csv --by id --by when:date:desc --unique-by id in.csv -o newest.csv  the newest row of each id",
                        "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
-          .options = with_groups(csv_options(), "csv"),
+          .options = with_groups(csv_options(),
+                                 {"NAME[:TYPE][:desc]",
+                                  "write one of several equal rows, with their number in front, in a column of its own", true}),
           .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
           .ending = csv_ending,
           .exit_status = table_codes(),
@@ -244,26 +245,37 @@ CommandTable csv_table() {
 }
 
 CommandTable jsonl_table() {
-  return {.name = "jsonl",
-          .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-          .summary = "sorts JSON lines by values within them, with typed keys",
-          .description =
-              "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as "
-              "they came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that names "
-              "file, line, byte and what is wrong.",
-          .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
-                       "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
-                       "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
-                       "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
-          .options = with_groups(jsonl_options(), "jsonl"),
-          .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = jsonl_ending,
-          .exit_status = table_codes(),
-          .habits = std::span(habits_of_sort).first(std::size(habits_of_sort) - habits_of_csv_only),
-          .conflicts = table_conflicts(),
-          .format = "jsonl",
-          .fixed = decoding(),
-          .key_types = table_types};
+  return {
+      .name = "jsonl",
+      .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+      .summary = "sorts JSON lines by values within them, with typed keys",
+      .description =
+          "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as "
+          "they came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that names "
+          "file, line, byte and what is wrong.",
+      .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
+                   "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
+                   "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
+                   "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
+      .options = with_groups(jsonl_options(), {"PATH[:TYPE][:desc]",
+                                               "write one of several equal lines, with their number as its first member", true}),
+      .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
+      .ending = jsonl_ending,
+      .exit_status = table_codes(),
+      .habits = std::span(habits_of_sort).first(std::size(habits_of_sort) - habits_of_csv_only),
+      .conflicts = table_conflicts(),
+      .format = "jsonl",
+      .fixed = decoding(),
+      .key_types = table_types};
 }
+
+constexpr CommandRow commands[] = {
+    {"csv", csv_table, nullptr, read_table_words},
+    {"jsonl", jsonl_table, nullptr, read_table_words},
+};
+
+}  // namespace
+
+std::span<const CommandRow> value_commands() { return commands; }
 
 }  // namespace ecosort::cli

@@ -1,6 +1,7 @@
 // The tables of all commands, and the rows that several of them have (cli/option_table.h).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,13 +30,18 @@ namespace ecosort::cli {
 // Rows.
 [[nodiscard]] CommandTable lines_table();
 [[nodiscard]] std::vector<OptionRow> lines_options();
-[[nodiscard]] CommandTable csv_table();
-[[nodiscard]] CommandTable jsonl_table();
+// Commands of rows that have values, such as `csv`.
+[[nodiscard]] std::span<const CommandRow> value_commands();
 [[nodiscard]] CommandTable parquet_table();
 [[nodiscard]] CommandTable shuffle_table();
 
+struct GroupWords {
+  std::string_view key;      // the argument of --unique-by
+  std::string_view counted;  // what --count writes
+  bool has_count_name = false;
+};
 // Adds what is said of groups of equal rows, besides --unique.
-[[nodiscard]] std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_view format);
+[[nodiscard]] std::vector<OptionRow> with_groups(std::vector<OptionRow> options, GroupWords words);
 // Adds what these cannot be combined with, of the options that the table has.
 [[nodiscard]] CommandTable with_group_conflicts(CommandTable table);
 

@@ -18,7 +18,6 @@
 #include "demsort_inplace/row_files.h"
 #include "job/collation_version.h"
 #include "job/first_row.h"
-#include "job/format_names.h"
 #include "job/lines_bounds.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
@@ -153,7 +152,7 @@ planner::LinePlan plan_of_job_in_place(const planner::LinePlan& plan, const JobH
 LineTerms kept_terms(const Request& request) {
   Request kept = request;
   job::keep_collation_version(kept);
-  return {.command = std::string(job::name_of(kept.format())), .request = to_json(kept)};
+  return {.command = std::string(name_of(kept.format())), .request = to_json(kept)};
 }
 
 Request request_of(const JobHeader& header, const std::string& file) {

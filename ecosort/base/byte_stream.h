@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,9 +17,12 @@ namespace ecosort {
 
 static_assert(std::endian::native == std::endian::little);
 
+inline constexpr std::uint64_t no_byte = 256;  // in the place of a byte that is not there
+
 class ByteWriter {
  public:
   void add(std::uint64_t value) { append(&value, sizeof value); }
+  void add_byte(std::optional<char> byte) { add(byte ? std::uint64_t{static_cast<unsigned char>(*byte)} : no_byte); }
   void add(const std::string& text) { add_sized(text.data(), text.size()); }
   void add(const std::vector<std::byte>& data) { add_sized(data.data(), data.size()); }
   void append(const void* data, std::size_t size) {
@@ -57,6 +61,10 @@ class ByteReader {
   }
   // A number that must fit 32 bits.
   std::uint32_t next_32() { return static_cast<std::uint32_t>(next_below(std::uint64_t{UINT32_MAX} + 1)); }
+  std::optional<char> next_byte_or_none() {
+    const std::uint64_t byte = next_below(no_byte + 1);
+    return byte == no_byte ? std::nullopt : std::optional(static_cast<char>(byte));
+  }
   bool next_flag() { return next_below(2) != 0; }
   // Reads how many items of `size` bytes or more follow.
   std::uint64_t next_count(std::size_t size) {

@@ -9,6 +9,8 @@
 
 namespace ecosort::formats {
 
+std::vector<std::byte> RowFormat::order_bytes() const { return {}; }
+
 std::string shown_name(const std::string& input) { return input == "-" ? "standard input" : input; }
 
 std::size_t byte_order_mark_bytes(Text first) noexcept { return first.starts_with("\xef\xbb\xbf") ? 3 : 0; }

@@ -5,7 +5,7 @@
 // that begin anew hold terminators for other reasons, and their ends are found from the beginning of a row on alone.
 //
 // The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are
-// compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every
+// compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (formats/all/each_format.h) call what every
 // format has besides, without a virtual call:
 //
 //   row_end(at, end, inside)   as find_end()
@@ -25,10 +25,14 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ecosort/request.hpp"
 #include "formats/inside.h"
 #include "formats/record_marks.h"
 #include "formats/records/encoder.h"
 
+namespace ecosort {
+class ByteReader;
+}
 namespace ecosort::lines {
 struct GatherTask;
 struct LineRun;
@@ -37,9 +41,6 @@ class DuplicateFilter;
 }  // namespace ecosort::lines
 
 namespace ecosort::formats {
-
-// Names the class of formats that an object is of (engine/rows/formats.h).
-enum class Kind : std::uint8_t { lines, csv, jsonl, shuffled, line_groups };
 
 // Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
 // those of the first input go on top. `is_comment`: it is left out, and counted.
@@ -131,7 +132,15 @@ class RowFormat {
   RowFormat& operator=(const RowFormat&) = delete;
   virtual ~RowFormat() = default;
 
-  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] Format format() const noexcept { return format_; }
+
+  // The order as it was made, whatever was learned of inputs since, as a run keeps it (FORMAT.md); equal bytes are the same
+  // order. Empty: its runs end with the process. A class that has some makes a format of them, for runs whose header has so many
+  // lines:
+  //
+  //   static constexpr Format kept_as = Format::csv;
+  //   static std::unique_ptr<Self> of_order_bytes(ByteReader& in, std::uint64_t header_lines);
+  [[nodiscard]] virtual std::vector<std::byte> order_bytes() const;
 
   // Framing.
   [[nodiscard]] char terminator() const noexcept { return terminator_; }
@@ -255,8 +264,8 @@ class RowFormat {
   [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;
 
  protected:
-  RowFormat(Kind kind, char terminator, std::optional<char> quote, std::optional<char> escape = std::nullopt)
-      : is_walked_(quote || escape), kind_(kind), terminator_(terminator), quote_(quote), escape_(escape) {}
+  RowFormat(Format format, char terminator, std::optional<char> quote, std::optional<char> escape = std::nullopt)
+      : is_walked_(quote || escape), format_(format), terminator_(terminator), quote_(quote), escape_(escape) {}
 
   bool is_walked_;
   std::size_t hashed_end_ = 0;
@@ -270,7 +279,7 @@ class RowFormat {
   // Compares by the levels [level, end).
   [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level, unsigned end) const = 0;
 
-  Kind kind_;
+  Format format_;
   char terminator_;
   std::optional<char> quote_, escape_;
   unsigned group_levels_ = UINT_MAX;

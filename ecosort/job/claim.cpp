@@ -16,7 +16,6 @@
 #include "formats/lines/quoted.h"
 #include "io/plain_file.h"
 #include "job/collation_version.h"
-#include "job/format_names.h"
 #include "job/prepare_rows.h"
 #include "job/request_json.h"
 #include "job/row_formats.h"

@@ -68,24 +68,11 @@ KeptRun open_run(const std::string& name, io::Storage& storage) {
   return run;
 }
 
-const char* kind_of(const run::Description& description) {
-  switch (description.format) {
-    case run::Description::Format::records:
-      return "records";
-    case run::Description::Format::lines:
-      return "lines";
-    case run::Description::Format::csv:
-      return "rows of CSV";
-    case run::Description::Format::jsonl:
-      return "JSON lines";
-  }
-  return "";
-}
-
 void check_alike(const KeptRun& a, const KeptRun& b) {
   const run::Description &x = a.description(), &y = b.description();
   if (x.format != y.format)
-    throw UsageError(fmt::format("'{}' holds {}, and '{}' {}: they cannot be merged", a.name, kind_of(x), b.name, kind_of(y)));
+    throw UsageError(fmt::format("'{}' is a run of {}, and '{}' one of {}: they cannot be merged", a.name, name_of(x.format),
+                                 b.name, name_of(y.format)));
   if (x.record_size != y.record_size)
     throw UsageError(fmt::format("'{}' holds records of {}, and '{}' of {}: they cannot be merged", a.name,
                                  format_bytes(x.record_size), b.name, format_bytes(y.record_size)));

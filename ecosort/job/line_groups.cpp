@@ -15,8 +15,7 @@ void check_record_start(const std::string& start) {
     if (c == '\0' || c == '\n') throw UsageError("the text that records begin with is of one line, without NUL");
 }
 
-// Rows of several lines are of one form, and what they cannot be combined with is not there.
-void check_line_groups(const Request& request, const Lines& rows) {
+void check(const Request& request, const Lines& rows) {
   if (rows.paragraphs + (rows.record_lines > 0 ? 1 : 0) + (rows.record_start.empty() ? 0 : 1) > 1)
     throw UsageError("rows are paragraphs, or so many lines each, or begin with a text; ask for one of these");
   if (rows.header_lines > 0 || !rows.header_mark.empty()) throw UsageError("rows of several lines have no header; leave it out");
@@ -31,11 +30,13 @@ void check_line_groups(const Request& request, const Lines& rows) {
 const Lines* rows_of_several_lines(const Request& request) {
   const Lines* const rows = std::get_if<Lines>(&request.rows);
   if (rows == nullptr || (!rows->paragraphs && rows->record_lines == 0 && rows->record_start.empty())) return nullptr;
-  check_line_groups(request, *rows);
+  check(request, *rows);
   return rows;
 }
 
 }  // namespace
+
+void check_line_groups(const Request& request) { (void)rows_of_several_lines(request); }
 
 std::optional<lines::LineGroups> line_groups_of(const Request& request) {
   const Lines* const rows = rows_of_several_lines(request);

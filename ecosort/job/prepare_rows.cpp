@@ -194,7 +194,7 @@ std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storag
 
 void check_space(const engine::rows::LinesJob& job, const std::vector<SpaceNeed>& needs) {
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
-                        job.format->kind() == formats::Kind::lines && job.format->record_marks() == nullptr &&
+                        lines::as_line_order(*job.format) != nullptr && job.format->record_marks() == nullptr &&
                         !job.inputs.front().is_decoded();
   check_space(needs, [&] {
     return is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : std::string();

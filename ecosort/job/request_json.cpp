@@ -16,7 +16,6 @@
 #include "base/errors.h"
 #include "base/json.h"
 #include "base/text_json.h"
-#include "job/format_names.h"
 #include "job/request_members.h"
 
 namespace ecosort::job {
@@ -173,6 +172,12 @@ std::string request_text(const Request& request) {
 
 }  // namespace
 
+namespace {
+
+std::string one_of_the_formats() { return fmt::format("give one of {}", fmt::join(format_names, ", ")); }
+
+}  // namespace
+
 Request request_of(const Json& json) {
   Request request;
   std::vector<std::string_view> known = read_members(json, "", request);
@@ -186,10 +191,10 @@ Request request_of(const Json& json) {
   for (std::size_t i = 0; i < format_names.size(); ++i) {
     const Json* const rows = json.find(format_names[i]);
     if (rows == nullptr) continue;
-    if (++formats > 1) refuse(std::string(format_names[i]), "rows have one format: give one of records, lines, csv and jsonl");
+    if (++formats > 1) refuse(std::string(format_names[i]), "rows have one format: " + one_of_the_formats());
     readers[i](*rows, request);
   }
-  if (formats == 0) refuse("", "does not say what the rows are: give one of records, lines, csv and jsonl");
+  if (formats == 0) refuse("", "does not say what the rows are: " + one_of_the_formats());
   return request;
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/json.h"
 #include "base/text_json.h"
-#include "job/format_names.h"
 #include "job/request_members.h"
 
 namespace ecosort::job {

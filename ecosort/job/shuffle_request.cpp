@@ -26,16 +26,12 @@ void check_rows(const Request& request) {
       throw UsageError(fmt::format("a shuffle needs the size of the records, 1 to {} bytes", records::max_record_size));
     if (records->skip_bytes > 0) throw UsageError("a shuffle skips no bytes in front of records; leave that out");
   }
-  (void)line_groups_of(request);
 }
 
 }  // namespace
 
 void check_shuffle(const Request& request) {
-  if (!request.shuffle) {
-    (void)line_groups_of(request);
-    return;
-  }
+  if (!request.shuffle) return;
   if (has_keys(request)) throw UsageError("a shuffle has no keys; leave them out");
   if (request.unique) throw UsageError("a shuffle keeps all rows; do not ask for unique ones");
   if (request.input_order != InputOrder::any)

@@ -72,8 +72,9 @@ bool is_packing_consistent(const Description& d) {
 Description next_description(ByteReader& in) {
   Description d;
   d.head_bytes = in.next();
-  d.format = static_cast<Description::Format>(in.next_below(5));
-  in.require(d.format >= Description::Format::records);
+  const std::uint64_t format = in.next_below(1 + format_names.size());
+  in.require(format > 0);
+  d.format = static_cast<Format>(format - 1);
   d.direction = static_cast<Direction>(in.next_below(2));
   d.codec = static_cast<codec::BlockCodec>(in.next_below(codec::block_codecs));
   set_flags(d, in.next_below(2 * first_row_flag));
@@ -99,21 +100,6 @@ void take_places(Description& d, const std::string& name, std::span<const std::b
   d.ends = places_of_run(name, bytes, d.blocks(), d.block_bytes, d.stored_bytes, run_seed(d.job, d.run));
 }
 
-Description::Format format_of(formats::Kind kind) noexcept {
-  switch (kind) {
-    case formats::Kind::lines:
-      return Description::Format::lines;
-    case formats::Kind::csv:
-      return Description::Format::csv;
-    case formats::Kind::jsonl:
-      return Description::Format::jsonl;
-    case formats::Kind::shuffled:
-    case formats::Kind::line_groups:
-      break;  // their runs end with the process
-  }
-  return Description::Format::lines;
-}
-
 std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit, std::uint64_t kept_bytes) {
   const std::uint64_t bytes = round_up(fixed_bytes + packed_bytes + order_bytes + first_row_bytes + kept_bytes, unit);
   if (bytes <= most_head_bytes) return bytes;
@@ -130,7 +116,7 @@ std::vector<std::byte> encode(const Description& d) {
                                     version,
                                     std::uint64_t{size},
                                     d.head_bytes,
-                                    static_cast<std::uint64_t>(d.format),
+                                    1 + static_cast<std::uint64_t>(d.format),
                                     static_cast<std::uint64_t>(d.direction),
                                     static_cast<std::uint64_t>(d.codec),
                                     flags_of(d),

@@ -18,7 +18,7 @@
 
 #include "base/memory.h"
 #include "codec/block_codec.h"
-#include "formats/row_format.h"
+#include "ecosort/request.hpp"
 #include "hash/multiset_hash.h"
 #include "run/block_places.h"
 #include "run/run_block.h"
@@ -28,8 +28,6 @@ namespace ecosort::run {
 inline constexpr std::uint64_t most_head_bytes = std::uint64_t{4} << 20U;
 
 struct Description {
-  enum class Format : std::uint8_t { records = 1, lines = 2, csv = 3, jsonl = 4 };
-
   Format format = Format::records;
   Direction direction = Direction::forward;
   std::uint64_t head_bytes = 0;  // in front of the run blocks: whole pages
@@ -85,9 +83,6 @@ struct Description {
 
 // `bytes`: of the table of a packed run. DamagedRun.
 void take_places(Description& description, const std::string& name, std::span<const std::byte> bytes);
-
-// In a description, of rows.
-[[nodiscard]] Description::Format format_of(formats::Kind kind) noexcept;
 
 // Bytes in front of the run blocks, whole units, for a description of such an order and what is kept besides. UsageError where
 // it is too long.

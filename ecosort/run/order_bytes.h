@@ -1,5 +1,5 @@
-// Writes what decides the order of records or rows, as the description of a run keeps it (description.h). Equal bytes: the same
-// order.
+// Reads and writes what decides the order of records, as the description of a run keeps it (description.h); rows have
+// RowFormat::order_bytes(). Equal bytes: the same order.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,6 @@
 namespace ecosort::run {
 
 [[nodiscard]] std::vector<std::byte> order_bytes(const records::RecordFormat& format);
-// Describes a format as it was made, whatever it has learned of inputs since.
-[[nodiscard]] std::vector<std::byte> order_bytes(const formats::RowFormat& format);
 
 // UsageError for bytes that are no order: they may be anything.
 [[nodiscard]] records::RecordFormat record_format_of(const Description& description);

@@ -10,6 +10,8 @@
 // Thread-safety: values; every one is used by one thread at a time.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +26,11 @@
 
 namespace ecosort {
 
-enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them
+enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them, and Request::rows
+inline constexpr std::array<std::string_view, 4> format_names{"records", "lines", "csv", "jsonl"};
+[[nodiscard]] constexpr std::string_view name_of(Format format) noexcept {
+  return format_names[static_cast<std::size_t>(format)];
+}
 
 // ---- Keys. The first one of a request decides first. All can be made from their text, which throws UsageError.
 

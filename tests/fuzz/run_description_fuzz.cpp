@@ -74,10 +74,10 @@ void look_at_keys(const ecosort::run::Description& description) {
       return;
     }
     const std::unique_ptr<ecosort::formats::RowFormat> format = ecosort::run::row_format_of(description);
-    require(ecosort::run::order_bytes(*format) == description.order, "an order comes back");
+    require(format->order_bytes() == description.order, "an order comes back");
     format->begin_input();
     if (description.first_row) (void)format->take_first_row("a run", *description.first_row);
-    if (format->kind() != ecosort::formats::Kind::lines) return;  // only rows that were looked at are compared
+    if (format->format() != ecosort::Format::lines) return;  // only rows that were looked at are compared
     const Text a = "1 b,c\t2", b = "";
     (void)format->compare(a, b);
     for (unsigned level = 0; level < format->levels(); ++level) (void)format->window(a, level, 0);

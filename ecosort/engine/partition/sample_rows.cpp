@@ -11,7 +11,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "engine/partition/row_borders.h"
-#include "engine/rows/formats.h"
+#include "formats/all/each_format.h"
 
 namespace ecosort::engine::partition {
 namespace {
@@ -63,7 +63,7 @@ class RowSampler {
 }  // namespace
 
 RowVerdict judge_row(const formats::RowFormat& format, Text row) {
-  return rows::with_format(format, [&](const auto& known) {
+  return formats::with_format(format, [&](const auto& known) {
     using Known = std::remove_cvref_t<decltype(known)>;
     RowVerdict verdict;
     formats::Inside inside;

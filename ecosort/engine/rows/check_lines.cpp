@@ -10,8 +10,8 @@
 #include "base/size_text.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/decoded_file.h"
-#include "engine/rows/formats.h"
 #include "engine/rows/long_row.h"
+#include "formats/all/each_format.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/line_run.h"
 
@@ -229,7 +229,7 @@ OrderCheck check_order(const CheckedFile& file, formats::RowFormat& format, cons
   OrderCheck result;
   LineReader reader(file, format, look);
   reader.take_first_rows(result.hash);
-  with_format(format, [&](const auto& as_it_is) { check_rows(as_it_is, reader, terms, result); });
+  formats::with_format(format, [&](const auto& as_it_is) { check_rows(as_it_is, reader, terms, result); });
   return result;
 }
 

@@ -60,7 +60,7 @@ Task<void> FormLineRuns::read_runs() {
 Task<void> FormLineRuns::fill(lines::LineRun& run) {
   run.kept_bytes = 0;
   if (limit_ == nullptr) {
-    const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;  // the order of whose input says nothing
+    const bool is_shuffle = shuffle::as_shuffle(tools_.format) != nullptr;  // the order of whose input says nothing
     do co_await reader_.fill(run, is_shuffle ? nullptr : &order_);
     while (run.count == 0 && !reader_.at_end());
     run.is_ordered = !is_shuffle && order_.is_all(run);
@@ -179,7 +179,7 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
   const bool may_stay_in_runs = limit_ != nullptr && limit_->ends_merges();
   if (may_stay_in_runs) limit_->count_stored(run);
   if (pace_) pace_->tell(reader_.bytes());
-  const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;
+  const bool is_shuffle = shuffle::as_shuffle(tools_.format) != nullptr;
   run::RowRun stored;
   if (keeper_ != nullptr)
     stored = co_await keeper_->create(number, run.line_bytes);

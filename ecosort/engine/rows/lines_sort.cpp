@@ -204,7 +204,7 @@ class RowKernel final : public Kernel {
     report.records = report.hash.count;
     report.is_merge = job_.merge;
     report.top_lines = first_rows_.hash().count;
-    if (format_.kind() != formats::Kind::shuffled) formats::add(report.key_counts, reader_->key_counts());
+    if (shuffle::as_shuffle(format_) == nullptr) formats::add(report.key_counts, reader_->key_counts());
     report.blank_lines += reader_->blank_lines();
     formats::add(repeated_header_, reader_->repeated_header());
     report.notices.push_back(formats::notice_of(repeated_header_));

@@ -180,7 +180,7 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
 Task<void> MergeCursors::load_stored(MergeCursor& cursor, MergeCursor::Slot& slot, std::uint64_t block) {
   run::RowRun& run = cursor.input->run;
   run::RowsOfBlock read;
-  if (format_.is_walked() || format_.kind() == formats::Kind::shuffled)  // heads of rows may hold any byte
+  if (format_.is_walked() || shuffle::as_shuffle(format_) != nullptr)  // heads of rows may hold any byte
     read.contents = co_await read_rows(files_, compute_, run, block, slot.data);
   else
     read = co_await read_truncated_rows(files_, compute_, run, block, slot.data);

@@ -8,8 +8,8 @@
 
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
-#include "engine/rows/formats.h"
 #include "engine/rows/truncated_cursor.h"
+#include "formats/all/each_format.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 
@@ -167,12 +167,12 @@ void MergeLines::leave_out(MergeCursor& cursor) {
 
 Task<void> MergeLines::next_line_begins(MergeCursor& cursor) {
   const auto find = [&](const auto& format) { return find_row(format, cursor); };
-  while (!cursor.exhausted && !with_format(format_, find)) co_await cursors_.next_block(cursor);
+  while (!cursor.exhausted && !formats::with_format(format_, find)) co_await cursors_.next_block(cursor);
 }
 
 Task<void> MergeLines::find_end(MergeCursor& cursor) {
   const auto find = [&](const auto& format) { return find_end(format, cursor); };
-  while (!cursor.exhausted && !with_format(format_, find)) co_await cursors_.next_block(cursor);
+  while (!cursor.exhausted && !formats::with_format(format_, find)) co_await cursors_.next_block(cursor);
 }
 
 // The order of the line that went out last and the cursor's: negative where it goes first. Codes have no say in it.
@@ -349,8 +349,8 @@ template <class Format>
 
 // Returns whether all rows that are left go out as they come: no other run has any, and no one asks for some of them only.
 bool MergeLines::can_copy() const {
-  return format_.kind() == formats::Kind::lines && format_.rows_are_keys() && !terms_.groups.is_on && !hashes_input_ &&
-         terms_.must_be_ordered && terms_.skip == 0 && !tree_.empty() && !tree_.winner().is_plain && tree_.is_alone();
+  return format_.rows_are_keys() && !terms_.groups.is_on && !hashes_input_ && terms_.must_be_ordered && terms_.skip == 0 &&
+         !tree_.empty() && !tree_.winner().is_plain && tree_.is_alone();
 }
 
 // Copies rows of the only run that is left, as many as are here and fit, but no more than the nearest cache holds: there they are
@@ -426,7 +426,7 @@ std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, Line
   std::size_t full = 0;
   for (; full < blocks.size(); ++full) {
     char* const block = reinterpret_cast<char*>(blocks[full]);
-    reason = with_format(format_, [&](const auto& format) {
+    reason = formats::with_format(format_, [&](const auto& format) {
       return terms_.groups.is_decided_at_end() ? merge_groups(format, block, sink.capacity())
                                                : merge_some(format, block, sink.capacity());
     });

@@ -8,8 +8,8 @@
 
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
-#include "engine/rows/formats.h"
 #include "engine/rows/merge_lines.h"
+#include "formats/all/each_format.h"
 #include "formats/keys/key_words.h"
 #include "formats/lines/key_chain.h"
 #include "formats/lines/line_run.h"
@@ -50,7 +50,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       terms_(terms),
       hashes_input_(terms.hashes_input || terms.is_of_files || terms.limit != UINT64_MAX),
       groups_by_first_keys_(terms.groups.is_on && !format_.groups_by_all()),
-      row_head_(format_.kind() == formats::Kind::shuffled ? sizeof(shuffle::RowHead) : 0),
+      row_head_(shuffle::as_shuffle(format_) != nullptr ? sizeof(shuffle::RowHead) : 0),
       written_head_(terms.keeps_heads ? row_head_ : 0),
       hashed_end_(format_.hashed_end()),
       part_(part),
@@ -129,7 +129,8 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
 void MergeLines::out_of_order(const MergeCursor* cursor) const {
   if (cursor == nullptr || !cursor->is_plain || !terms_.is_of_files)
     throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
-  const bool counts = with_format(format_, [](const auto& format) { return std::remove_cvref_t<decltype(format)>::checks_rows; });
+  const bool counts =
+      formats::with_format(format_, [](const auto& format) { return std::remove_cvref_t<decltype(format)>::checks_rows; });
   const std::string place = counts ? fmt::format(": line {}", cursor->lines_before + 1) : "";
   throw NotSorted(fmt::format("{}{} is not in order: this row comes before the one in front of it: {}",
                               formats::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
@@ -240,7 +241,7 @@ void MergeLines::check_counts() const {
 
 void MergeLines::check_end() const {
   if (!part_.not_after) return;
-  const bool is_shuffle = format_.kind() == formats::Kind::shuffled;  // whose rows went out without their keys
+  const bool is_shuffle = shuffle::as_shuffle(format_) != nullptr;  // whose rows went out without their keys
   const records::KeyWindow last = last_.window, border = format_.window(*part_.not_after, 0, 0);
   if (is_shuffle ? last.prefix > border.prefix : format_.compare(last_.text, *part_.not_after) > 0) out_of_order();
 }

@@ -101,7 +101,7 @@ void MergeParts::add(const MergedLines& merged) noexcept {
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
   const unsigned parts = parts_that_pay(tools_.plan, tools_.bench.compute.threads(), terms_, inputs_, output_);
-  if (parts > 1 && tools_.format.kind() == formats::Kind::shuffled) {
+  if (parts > 1 && shuffle::as_shuffle(tools_.format) != nullptr) {
     parts_ = std::min(parts, formats::key_parts);
     const ShuffleCuts cuts(inputs_, parts_);
     co_await merge_split(cuts.parts(), sink, header);

@@ -393,7 +393,7 @@ Task<void> ReadLines::fill(lines::LineRun& run, BufferOrder* order) {
   run.is_ordered = false;
   if (run.kept_bytes == 0) run.count = run.line_bytes = 0;
   run.format = &format_;
-  run.keys_follow = format_.kind() == formats::Kind::shuffled;
+  run.keys_follow = shuffle::as_shuffle(format_) != nullptr;
   run.has_quotes &= run.kept_bytes > 0;
   took_rows_ = false;
   taken_ = 0;

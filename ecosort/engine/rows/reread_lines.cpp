@@ -17,7 +17,7 @@ RereadLines::RereadLines(const ReadTools& tools, const WrittenLines& lines)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       format_(tools.format),
-      is_shuffle_(format_.kind() == formats::Kind::shuffled),
+      is_shuffle_(shuffle::as_shuffle(format_) != nullptr),
       hashed_end_(format_.hashed_end()),
       marker_(format_.record_marks()),
       lines_(lines),

@@ -144,7 +144,7 @@ inline void RowCodes::align(std::span<const std::size_t> common) noexcept {
 
 inline bool RowCodes::can_code(const formats::RowFormat& format) {
   if (format.rows_are_keys()) return true;
-  return format.kind() == formats::Kind::lines && format.levels() > 1 &&
+  return lines::as_line_order(format) != nullptr && format.levels() > 1 &&
          format.key_bytes(row_level(format)) == formats::KeyBytes::of_row;
 }
 

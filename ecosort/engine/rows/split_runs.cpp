@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "base/errors.h"
-#include "engine/rows/formats.h"
 #include "engine/rows/read_rows.h"
+#include "formats/all/each_format.h"
 
 namespace ecosort::engine::rows {
 namespace {
@@ -103,7 +103,7 @@ Text SplitRuns::line_at(const Probe& probe, Text text, std::size_t begin) const 
 // Lines that are compared must be what their format says; those of stored runs are.
 void SplitRuns::check(const Probe& probe, Text line) const {
   if (!probe.run->in_input) return;
-  with_format(tools_.format, [&](const auto& format) {
+  formats::with_format(tools_.format, [&](const auto& format) {
     if constexpr (std::decay_t<decltype(format)>::checks_rows) {
       std::vector<formats::KeyCounts> counts;
       if (format.check_row(line, counts))

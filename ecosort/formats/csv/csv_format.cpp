@@ -42,7 +42,7 @@ void check_comment(const std::string& comment, Dialect dialect) {
 }  // namespace
 
 CsvFormat::CsvFormat(const CsvTerms& terms)
-    : ValueFormat(formats::Kind::csv, terms.dialect.quote, terms.dialect.escape),
+    : ValueFormat(Format::csv, terms.dialect.quote, terms.dialect.escape),
       kernels_(csv_kernels(terms.dialect)),
       line_kernels_(lines::line_kernels()),
       terms_(terms),

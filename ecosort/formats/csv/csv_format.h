@@ -41,11 +41,13 @@ struct CsvTerms {
 // columns of further inputs, which are compared.
 class CsvFormat final : public keys::ValueFormat<CsvFormat> {
  public:
+  static constexpr Format kept_as = Format::csv;
   static constexpr bool checks_rows = true;
   static constexpr bool leaves_out_blank_rows = false;
 
   // UsageError for terms that cannot be.
   explicit CsvFormat(const CsvTerms& terms);
+  [[nodiscard]] static std::unique_ptr<CsvFormat> of_order_bytes(ByteReader& in, std::uint64_t header_lines);
 
   [[nodiscard]] const CsvTerms& terms() const noexcept { return terms_; }
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
@@ -85,6 +87,7 @@ class CsvFormat final : public keys::ValueFormat<CsvFormat> {
 
   // Rows with escapes are copied one by one.
   [[nodiscard]] formats::Gather quoted_gather() const override { return dialect_.escape ? nullptr : kernels_.gather; }
+  [[nodiscard]] std::vector<std::byte> order_bytes() const override;
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
   // A line without anything in it, of a table with several columns, has no value in any.

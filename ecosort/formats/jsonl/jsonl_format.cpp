@@ -7,10 +7,12 @@
 #include <iterator>
 #include <utility>
 
+#include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/json.h"
 #include "formats/foreign.h"
 #include "formats/jsonl/no_such_path.h"
+#include "formats/keys/order_bytes.h"
 #include "formats/lines/key_bytes.h"
 
 namespace ecosort::jsonl {
@@ -37,7 +39,7 @@ void explain(Text row, formats::RowFault& fault) {
 }  // namespace
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : ValueFormat(formats::Kind::jsonl, std::nullopt, std::nullopt),
+    : ValueFormat(Format::jsonl, std::nullopt, std::nullopt),
       kernels_(lines::line_kernels()),
       terms_(terms),
       may_repeat_(terms.may_repeat) {
@@ -137,6 +139,23 @@ void JsonlFormat::check_counts(const std::vector<formats::KeyCounts>& counts, st
   if (terms_.allow_missing || rows == 0) return;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i].absent == rows) throw NoSuchPath(no_such_path(paths_[i], {sample_, rows}));
+}
+
+std::vector<std::byte> JsonlFormat::order_bytes() const {
+  ByteWriter out;
+  for (const bool flag : {terms_.nulls_first, terms_.strict}) out.add(std::uint64_t{flag});
+  out.add(terms_.date_format);
+  keys::add_keys(out, terms_.keys);
+  return out.take();
+}
+
+std::unique_ptr<JsonlFormat> JsonlFormat::of_order_bytes(ByteReader& in, std::uint64_t /*header_lines*/) {
+  JsonlTerms terms{.keys = {}, .date_format = {}, .may_repeat = true};
+  for (bool* flag : {&terms.nulls_first, &terms.strict}) *flag = in.next_flag();
+  terms.date_format = in.next_text();
+  terms.keys = keys::next_keys(in);
+  in.end();
+  return std::make_unique<JsonlFormat>(terms);
 }
 
 }  // namespace ecosort::jsonl

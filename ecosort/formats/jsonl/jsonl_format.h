@@ -35,18 +35,18 @@ struct JsonlTerms {
 
 class JsonlFormat final : public keys::ValueFormat<JsonlFormat> {
  public:
+  static constexpr Format kept_as = Format::jsonl;
   static constexpr bool checks_rows = true;
   static constexpr bool leaves_out_blank_rows = true;
 
   // UsageError for terms that cannot be.
   explicit JsonlFormat(const JsonlTerms& terms);
+  [[nodiscard]] static std::unique_ptr<JsonlFormat> of_order_bytes(ByteReader& in, std::uint64_t header_lines);
 
   [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     return kernels_.find(at, end, '\n');
   }
   [[nodiscard]] static bool is_blank(Text row) noexcept { return jsonl::is_blank(row); }
-
-  [[nodiscard]] const JsonlTerms& terms() const noexcept { return terms_; }
 
   // Takes a row that is no blank one, and returns the window of level 0. Counts the values of all keys; a fault's place counts
   // from the beginning of the row.
@@ -55,6 +55,7 @@ class JsonlFormat final : public keys::ValueFormat<JsonlFormat> {
   // Nothing where the row is as it should be; then its values are counted.
   [[nodiscard]] std::optional<formats::RowFault> check_row(Text row, std::vector<formats::KeyCounts>& counts) const;
 
+  [[nodiscard]] std::vector<std::byte> order_bytes() const override;
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override {

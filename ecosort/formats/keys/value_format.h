@@ -43,7 +43,7 @@ class ValueFormat : public formats::RowFormat {
   [[nodiscard]] bool are_first_values_equal(Text a, Text b) const final { return keys_[0].compare(a, b) == 0; }
 
  protected:
-  ValueFormat(formats::Kind kind, std::optional<char> quote, std::optional<char> escape) : RowFormat(kind, '\n', quote, escape) {}
+  ValueFormat(Format format, std::optional<char> quote, std::optional<char> escape) : RowFormat(format, '\n', quote, escape) {}
 
   // Before rows are read. The row as it is decides last where `rows_decide_last`.
   void set_keys(std::vector<Key> keys, bool nulls_first, bool rows_decide_last) {

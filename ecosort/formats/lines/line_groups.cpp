@@ -40,7 +40,7 @@ std::optional<formats::RowFault> LineGroups::fault_in(Text beginning, bool is_al
 }
 
 LineGroupOrder::LineGroupOrder(LineGroups groups, const LineOrderTerms& terms)
-    : RowFormat(formats::Kind::line_groups, '\n', std::nullopt), groups_(groups), order_(terms) {
+    : RowFormat(Format::lines, '\n', std::nullopt), groups_(groups), order_(terms) {
   is_walked_ = true;
   levels_ = order_.levels();
 }

@@ -137,7 +137,7 @@ std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, u
 }  // namespace
 
 LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, HeaderLines header)
-    : RowFormat(formats::Kind::lines, terminator, std::nullopt),
+    : RowFormat(Format::lines, terminator, std::nullopt),
       keys_(terms.keys),
       separator_(terms.separator),
       salt_(terms.salt),

@@ -67,10 +67,12 @@ struct HeaderLines {
 // Lines as a format of rows: without quotes. Immutable but for the lines on top; all other functions are thread-safe.
 class LineOrder final : public formats::RowFormat {
  public:
+  static constexpr Format kept_as = Format::lines;
   static constexpr bool checks_rows = false;
   static constexpr bool leaves_out_blank_rows = false;
 
   explicit LineOrder(const LineOrderTerms& terms, char terminator = '\n', HeaderLines header = {});
+  [[nodiscard]] static std::unique_ptr<LineOrder> of_order_bytes(ByteReader& in, std::uint64_t header_lines);
 
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
   [[nodiscard]] std::optional<char> separator() const noexcept { return separator_; }
@@ -97,6 +99,7 @@ class LineOrder final : public formats::RowFormat {
     return text_window(line, flip_);
   }
 
+  [[nodiscard]] std::vector<std::byte> order_bytes() const override;
   void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
   [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0 || may_be_marked_; }
   [[nodiscard]] formats::FirstRow take_first_row(const std::string& input, Text row) override;
@@ -160,5 +163,10 @@ class LineOrder final : public formats::RowFormat {
   std::uint64_t header_left_ = 0;  // of the present input
   bool may_be_marked_ = false;     // the next line of it
 };
+
+// Null where rows are no lines, or no single ones.
+[[nodiscard]] inline const LineOrder* as_line_order(const formats::RowFormat& format) noexcept {
+  return dynamic_cast<const LineOrder*>(&format);
+}
 
 }  // namespace ecosort::lines

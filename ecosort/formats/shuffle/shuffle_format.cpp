@@ -22,7 +22,7 @@ using formats::RowFault;
 class ShuffledRows final : public ShuffleFormat {
  public:
   ShuffledRows(std::unique_ptr<formats::RowFormat> rows, std::uint64_t seed)
-      : ShuffleFormat(seed, rows->terminator(), rows->quote(), rows->escape()), rows_(std::move(rows)) {
+      : ShuffleFormat(seed, rows->format(), rows->terminator(), rows->quote(), rows->escape()), rows_(std::move(rows)) {
     if (const formats::RecordMarks* const marks = rows_->record_marks()) mark_records(*marks);
   }
 
@@ -58,7 +58,8 @@ class ShuffledLineGroups final : public ShuffleFormat {
  public:
   static constexpr std::size_t hashed_end_bytes = 0;
 
-  ShuffledLineGroups(lines::LineGroups groups, std::uint64_t seed) : ShuffleFormat(seed, '\n', std::nullopt), groups_(groups) {
+  ShuffledLineGroups(lines::LineGroups groups, std::uint64_t seed)
+      : ShuffleFormat(seed, Format::lines, '\n', std::nullopt), groups_(groups) {
     is_walked_ = true;
   }
 
@@ -85,7 +86,7 @@ class ShuffledRecords final : public ShuffleFormat {
  public:
   static constexpr std::size_t hashed_end_bytes = 1;
 
-  ShuffledRecords(std::uint64_t record_size, std::uint64_t seed) : ShuffleFormat(seed, '\n', std::nullopt) {
+  ShuffledRecords(std::uint64_t record_size, std::uint64_t seed) : ShuffleFormat(seed, Format::records, '\n', std::nullopt) {
     is_walked_ = true;
     row_bytes_ = record_size;
     hashed_end_ = hashed_end_bytes;

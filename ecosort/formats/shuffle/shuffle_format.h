@@ -61,8 +61,9 @@ class ShuffleFormat : public formats::RowFormat {
   [[nodiscard]] bool has_deeper_window(records::KeyWindow /*window*/, unsigned /*level*/) const override { return false; }
 
  protected:
-  ShuffleFormat(std::uint64_t seed, char terminator, std::optional<char> quote, std::optional<char> escape = std::nullopt)
-      : RowFormat(formats::Kind::shuffled, terminator, quote, escape), keys_(seed) {
+  ShuffleFormat(std::uint64_t seed, Format format, char terminator, std::optional<char> quote,
+                std::optional<char> escape = std::nullopt)
+      : RowFormat(format, terminator, quote, escape), keys_(seed) {
     levels_ = 1;
   }
 
@@ -81,7 +82,7 @@ class ShuffleFormat : public formats::RowFormat {
 
 // Null where the rows are in no random order.
 [[nodiscard]] inline const ShuffleFormat* as_shuffle(const formats::RowFormat& format) noexcept {
-  return format.kind() == formats::Kind::shuffled ? static_cast<const ShuffleFormat*>(&format) : nullptr;
+  return dynamic_cast<const ShuffleFormat*>(&format);
 }
 
 // The rows of `rows`, with its headers and refusals.

@@ -34,11 +34,11 @@ constexpr std::uint64_t MiB = std::uint64_t{1} << 20U;
 
 Description of_rows(const formats::RowFormat& format, const std::string& text) {
   Description d;
-  d.format = run::format_of(format.kind());
+  d.format = format.format();
   d.head_bytes = d.block_bytes = 4096;
   d.job = 99;
   d.bytes = text.size();
-  d.order = run::order_bytes(format);
+  d.order = format.order_bytes();
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     d.longest = std::max<std::uint64_t>(d.longest, end + 1 - at);

@@ -91,7 +91,7 @@ TEST(RequestJson, TellsWhatIsWrong) {
     return [members] { (void)request_from_json(R"({"schema":"ecosort.request/1",)" + members + "}"); };
   };
   EXPECT_THAT(refused(R"("csv":{"keys":[]},"lines":{})"), ThrowsMessage<UsageError>(HasSubstr("rows have one format")));
-  EXPECT_THAT(refused(R"("inputs":["a"])"), ThrowsMessage<UsageError>(HasSubstr("give one of records, lines, csv and jsonl")));
+  EXPECT_THAT(refused(R"("inputs":["a"])"), ThrowsMessage<UsageError>(HasSubstr("give one of records, lines, csv, jsonl")));
   EXPECT_THAT(refused(R"("csv":{"key":[]})"),
               ThrowsMessage<UsageError>("request: csv.key: there is no such member; did you mean 'keys'?"));
   EXPECT_THAT(refused(R"("records":{},"mean":{})"), ThrowsMessage<UsageError>(HasSubstr("did you mean 'means'?")));

@@ -38,7 +38,7 @@ Description of_records() {
 
 Description of_rows() {
   Description d = of_records();
-  d.format = Description::Format::csv;
+  d.format = Format::csv;
   d.direction = Direction::forward;
   d.record_size = 0;
   d.of = 0;

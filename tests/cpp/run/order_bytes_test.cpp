@@ -18,8 +18,8 @@ namespace {
 
 std::unique_ptr<formats::RowFormat> back(const formats::RowFormat& format) {
   Description description;
-  description.format = format_of(format.kind());
-  description.order = order_bytes(format);
+  description.format = format.format();
+  description.order = format.order_bytes();
   return row_format_of(description);
 }
 
@@ -53,7 +53,7 @@ TEST(OrderBytes, LinesCompareAsBefore) {
   for (const std::vector<std::string>& words : all) {
     const lines::LineOrder order = order_of(words);
     const auto again = back(order);
-    EXPECT_EQ(order_bytes(*again), order_bytes(order));
+    EXPECT_EQ(again->order_bytes(), order.order_bytes());
     EXPECT_EQ(again->terminator(), order.terminator());
     EXPECT_EQ(again->levels(), order.levels());
     for (const std::string& a : texts)
@@ -69,10 +69,10 @@ TEST(OrderBytes, MarksOfRecordsComeBack) {
 }
 
 TEST(OrderBytes, OrdersThatDifferHaveOtherBytes) {
-  EXPECT_NE(order_bytes(order_of({"-k1"})), order_bytes(order_of({"-k1n"})));
-  EXPECT_NE(order_bytes(order_of({"-k1,1"})), order_bytes(order_of({"-k1,1", "-s"})));
-  EXPECT_NE(order_bytes(order_of({"-t,"})), order_bytes(order_of({"-t;"})));
-  EXPECT_NE(order_bytes(order_of({})), order_bytes(order_of({"-z"})));
+  EXPECT_NE(order_of({"-k1"}).order_bytes(), order_of({"-k1n"}).order_bytes());
+  EXPECT_NE(order_of({"-k1,1"}).order_bytes(), order_of({"-k1,1", "-s"}).order_bytes());
+  EXPECT_NE(order_of({"-t,"}).order_bytes(), order_of({"-t;"}).order_bytes());
+  EXPECT_NE(order_of({}).order_bytes(), order_of({"-z"}).order_bytes());
 }
 
 TEST(OrderBytes, TablesComeBack) {
@@ -86,11 +86,11 @@ TEST(OrderBytes, TablesComeBack) {
                                 .strict = flag,
                                 .date_format = "%Y"});
     const auto again = back(table);
-    EXPECT_EQ(order_bytes(*again), order_bytes(table));
+    EXPECT_EQ(again->order_bytes(), table.order_bytes());
     EXPECT_EQ(again->quote(), table.quote());
     const jsonl::JsonlFormat json(
         {.keys = {{"a.b[0]", ValueType::integer, flag}}, .nulls_first = flag, .strict = !flag, .date_format = ""});
-    EXPECT_EQ(order_bytes(*back(json)), order_bytes(json));
+    EXPECT_EQ(back(json)->order_bytes(), json.order_bytes());
   }
 }
 
@@ -107,7 +107,7 @@ TEST(OrderBytes, KeysOfRecordsComeBack) {
 }
 
 TEST(OrderBytes, WhatIsNoOrderIsRefused) {
-  for (const auto format : {Description::Format::lines, Description::Format::csv, Description::Format::jsonl}) {
+  for (const auto format : {Format::lines, Format::csv, Format::jsonl}) {
     Description description;
     description.format = format;
     for (std::size_t size = 0; size < 200; ++size)

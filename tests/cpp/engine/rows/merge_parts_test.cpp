@@ -382,7 +382,7 @@ std::string random_words(Random& random) {
 }
 
 struct Case {
-  formats::Kind kind;
+  Format kind;
   codec::BlockTerms packing{};  // of runs
 };
 
@@ -391,7 +391,7 @@ class WholeSort {
  public:
   // Made once by a process: all tests of a case sort the same.
   static const WholeSort& of(const Case& what) {
-    static std::map<std::tuple<formats::Kind, codec::BlockCodec, int>, WholeSort> made;
+    static std::map<std::tuple<Format, codec::BlockCodec, int>, WholeSort> made;
     const std::tuple key{what.kind, what.packing.codec, static_cast<int>(what.packing.level)};
     return made.try_emplace(key, what).first->second;
   }
@@ -447,8 +447,8 @@ class WholeSort {
 
  private:
   [[nodiscard]] std::unique_ptr<formats::RowFormat> make_format() const {
-    if (kind_ == formats::Kind::lines) return std::make_unique<lines::LineOrder>(lines::order_of_words({}));
-    if (kind_ == formats::Kind::jsonl) {
+    if (kind_ == Format::lines) return std::make_unique<lines::LineOrder>(lines::order_of_words({}));
+    if (kind_ == Format::jsonl) {
       jsonl::JsonlTerms terms;
       terms.keys = {ValueKey("key")};
       return std::make_unique<jsonl::JsonlFormat>(terms);
@@ -459,40 +459,40 @@ class WholeSort {
   }
 
   [[nodiscard]] std::string join(const std::vector<std::string>& lines) const {
-    std::string text = kind_ == formats::Kind::csv ? "rest,key\n" : "";
+    std::string text = kind_ == Format::csv ? "rest,key\n" : "";
     for (const std::string& line : lines) text += row_of(line);
     return text;
   }
   [[nodiscard]] std::string row_of(const std::string& line) const {
-    if (kind_ == formats::Kind::csv) return "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n";
-    if (kind_ == formats::Kind::jsonl) return "{\"rest\": [" + std::to_string(line.size()) + "],\"key\":\"" + line + "\"}\n";
+    if (kind_ == Format::csv) return "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n";
+    if (kind_ == Format::jsonl) return "{\"rest\": [" + std::to_string(line.size()) + "],\"key\":\"" + line + "\"}\n";
     return line + '\n';
   }
 
-  formats::Kind kind_;
+  Format kind_;
   codec::BlockTerms packing_;
   std::string input_, output_;
 };
 
 std::string name_of(const testing::TestParamInfo<Case>& one) {
-  const formats::Kind kind = one.param.kind;
+  const Format kind = one.param.kind;
   const codec::BlockCodec codec = one.param.packing.codec;
-  return std::string(kind == formats::Kind::csv     ? "csv"
-                     : kind == formats::Kind::jsonl ? "jsonl"
-                                                    : "lines") +
+  return std::string(kind == Format::csv     ? "csv"
+                     : kind == Format::jsonl ? "jsonl"
+                                             : "lines") +
          (codec == codec::BlockCodec::none     ? ""
           : codec == codec::BlockCodec::prefix ? "_truncated"
                                                : "_packed");
 }
 
-constexpr Case all_cases[]{{formats::Kind::lines},
-                           {formats::Kind::csv, {codec::BlockCodec::zstd, 1}},
-                           {formats::Kind::jsonl, {codec::BlockCodec::prefix, 0}},
-                           {formats::Kind::csv},
-                           {formats::Kind::jsonl},
-                           {formats::Kind::lines, {codec::BlockCodec::lz4, 0}},
-                           {formats::Kind::lines, {codec::BlockCodec::prefix, 0}},
-                           {formats::Kind::csv, {codec::BlockCodec::prefix, 0}}};
+constexpr Case all_cases[]{{Format::lines},
+                           {Format::csv, {codec::BlockCodec::zstd, 1}},
+                           {Format::jsonl, {codec::BlockCodec::prefix, 0}},
+                           {Format::csv},
+                           {Format::jsonl},
+                           {Format::lines, {codec::BlockCodec::lz4, 0}},
+                           {Format::lines, {codec::BlockCodec::prefix, 0}},
+                           {Format::csv, {codec::BlockCodec::prefix, 0}}};
 
 class RowsInParts : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::ValuesIn(all_cases), name_of);
