@@ -5,7 +5,7 @@ A drive that keeps the benchmark's records by their numbers (record_drive.cpp) c
   inplace    gen, inplace with two kills, check
   sort       a sort from an input that takes no space, check
   merge      a resumable sort that is killed when its runs are there, `merge --runs` of them, a tenth of the size
-  joulesort  a whole entry with a simulated meter, killed twice: two inputs and six sorts (two, beyond 10^9 records)
+  joulesort  a whole entry with a simulated meter, killed twice: two inputs and six sorts (one and one, beyond 10^9 records)
   cluster    ten nodes of this machine, whose driver is killed when half of the tasks are done
   lines      a table sorted as lines, on XFS in a btrfs that compresses
   csv        the same table, sorted by a number

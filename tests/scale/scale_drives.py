@@ -21,6 +21,15 @@ def detach(loop: str, file: Path) -> None:
             time.sleep(0.02)
 
 
+def unmount(place: Path, most_s: float = 120) -> None:
+    """What was killed may still be closing its files."""
+    end = time.monotonic() + most_s
+    while subprocess.run(["umount", str(place)], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        if time.monotonic() > end:
+            call("umount", place)
+        time.sleep(0.1)
+
+
 def attach(at_end: contextlib.ExitStack, file: Path, *words: str) -> str:
     loop = call("losetup", *words, "--sector-size", "4096", "--show", "-f", file)
     at_end.callback(detach, loop, file)
@@ -41,12 +50,12 @@ def drive(build: Path, place: Path, disk_bytes: int, records: int) -> Iterator[t
             if process.poll() is not None:
                 sys.exit("scale-test: the drive does not start")
             time.sleep(0.02)
-        at_end.callback(call, "umount", mount)
+        at_end.callback(unmount, mount)
         loop = attach(at_end, mount / "disk", "--direct-io=on")
         Path(f"/sys/block/{loop.removeprefix('/dev/')}/queue/max_sectors_kb").write_text("1024")
         call("mkfs.xfs", "-q", "-K", "-d", "su=64k,sw=1", loop)
         call("mount", "-o", "noatime,discard", loop, disk)
-        at_end.callback(call, "umount", disk)
+        at_end.callback(unmount, disk)
         yield disk, mount
 
 
@@ -67,7 +76,7 @@ def packed_drive(place: Path, disk_bytes: int) -> Iterator[tuple[Path, Path]]:
         loop = attach(at_end, hole(image, disk_bytes), "--direct-io=on")
         call("mkfs.btrfs", "-q", "-f", "-K", "-m", "single", loop)
         call("mount", "-o", "noatime,discard=async,compress-force=zstd:1", loop, packed)
-        at_end.callback(call, "umount", packed)
+        at_end.callback(unmount, packed)
         # A btrfs never compresses a file in which space was allocated beforehand, as mkfs.xfs does it. So the image is a copy.
         made, file = hole(packed / "made", disk_bytes // 100 * 98), packed / "image"
         call("mkfs.xfs", "-q", "-f", "-K", "-s", "size=4096", made)
@@ -75,5 +84,5 @@ def packed_drive(place: Path, disk_bytes: int) -> Iterator[tuple[Path, Path]]:
         made.unlink()
         loop = attach(at_end, file, "--direct-io=off")  # likewise what is written directly
         call("mount", "-o", "noatime,discard", loop, disk)
-        at_end.callback(call, "umount", disk)
+        at_end.callback(unmount, disk)
         yield disk, image
