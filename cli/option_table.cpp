@@ -1,12 +1,15 @@
 #include "cli/option_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/errors.h"
 #include "cli/text_layout.h"
+#include "ecosort/request.hpp"
 
 namespace ecosort::cli {
 
@@ -89,6 +92,11 @@ std::string help_text(const CommandTable& table) {
   TextRows codes;
   for (const OperandRow& row : table.exit_status) codes.emplace_back(row.name, row.text);
   return text + "\nExit status\n" + rows_text(codes, columns);
+}
+
+std::string names_of_formats() {
+  const std::span<const std::string_view> all(format_names);
+  return fmt::format("{} or {}", fmt::join(all.first(all.size() - 1), ", "), all.back());
 }
 
 }  // namespace ecosort::cli

@@ -11,7 +11,6 @@
 #include "cli/option_table.h"
 #include "cli/sorts.h"
 #include "cli/tables/tables.h"
-#include "ecosort/request.hpp"
 
 namespace ecosort::cli {
 
@@ -49,18 +48,12 @@ constexpr std::array<CommandRow, 17> other_commands{{
 
 std::span<const CommandRow> command_rows() {
   static const std::vector<CommandRow> commands = [] {
-    std::vector<CommandRow> all;
-    for (const std::span<const CommandRow> some :
-         {std::span<const CommandRow>(first_commands), value_commands(), std::span<const CommandRow>(other_commands)})
-      all.insert(all.end(), some.begin(), some.end());
+    std::vector<CommandRow> all(first_commands.begin(), first_commands.end());
+    for (const CommandRow& row : value_commands()) all.push_back({row.name, row.make_table, nullptr, read_table_words});
+    all.insert(all.end(), other_commands.begin(), other_commands.end());
     return all;
   }();
   return commands;
-}
-
-std::string names_of_formats() {
-  const std::span<const std::string_view> all(format_names);
-  return fmt::format("{} or {}", fmt::join(all.first(all.size() - 1), ", "), all.back());
 }
 
 std::string names_of_requests(std::string_view between) {
@@ -68,6 +61,23 @@ std::string names_of_requests(std::string_view between) {
   for (const CommandRow& command : command_rows())
     if (command.read != nullptr) names.push_back(command.name);
   return fmt::format("{}", fmt::join(names, between));
+}
+
+// It names all commands that read such words.
+CommandTable request_table() {
+  return {.name = "request",
+          .synopsis = names_of_requests("|") + " [options] INPUT... -o OUTPUT",
+          .summary = "prints the request that a command's words make, for programs",
+          .description =
+              "Reads the words of a command as the command does, refuses what it would refuse whatever the files are, and prints "
+              "one line of JSON: `request` is for `ecosort run`, `options` are to be given to that, too, and `resumable` says "
+              "whether the place of the result may be made a resumable one. Reads and writes no file that is sorted.",
+          .examples = {"ecosort request sort --record-size 16 --key 8:u64 in.dat -o out.dat",
+                       "ecosort request csv --by price:number shop.csv -o sorted.csv"},
+          .options = {},
+          .operands = {{"COMMAND", "with its options and files, as one would type them"}},
+          .ending = "",
+          .exit_status = {{"0", "done"}, {"2", "the command would refuse these words, and one line says why"}}};
 }
 
 const std::vector<CommandTable>& command_tables() {

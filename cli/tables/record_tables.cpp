@@ -385,22 +385,6 @@ CommandTable run_table() {
           .exit_status = sort_codes()};
 }
 
-CommandTable request_table() {
-  return {.name = "request",
-          .synopsis = names_of_requests("|") + " [options] INPUT... -o OUTPUT",
-          .summary = "prints the request that a command's words make, for programs",
-          .description =
-              "Reads the words of a command as the command does, refuses what it would refuse whatever the files are, and prints "
-              "one line of JSON: `request` is for `ecosort run`, `options` are to be given to that, too, and `resumable` says "
-              "whether the place of the result may be made a resumable one. Reads and writes no file that is sorted.",
-          .examples = {"ecosort request sort --record-size 16 --key 8:u64 in.dat -o out.dat",
-                       "ecosort request csv --by price:number shop.csv -o sorted.csv"},
-          .options = {},
-          .operands = {{"COMMAND", "with its options and files, as one would type them"}},
-          .ending = "",
-          .exit_status = {{"0", "done"}, {"2", "the command would refuse these words, and one line says why"}}};
-}
-
 CommandTable sort_table() {
   return {
       .name = "sort",

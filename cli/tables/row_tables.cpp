@@ -5,7 +5,6 @@
 #include <span>
 
 #include "cli/option_values.h"
-#include "cli/sorts.h"
 #include "cli/tables/tables.h"
 #include "ecosort/value_types.hpp"
 
@@ -270,8 +269,8 @@ CommandTable jsonl_table() {
 }
 
 constexpr CommandRow commands[] = {
-    {"csv", csv_table, nullptr, read_table_words},
-    {"jsonl", jsonl_table, nullptr, read_table_words},
+    {"csv", csv_table},
+    {"jsonl", jsonl_table},
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace ecosort::cli {
 // Rows.
 [[nodiscard]] CommandTable lines_table();
 [[nodiscard]] std::vector<OptionRow> lines_options();
-// Commands of rows that have values, such as `csv`.
+// Commands of rows that have values, such as `csv`: read_table_words() reads the words of all.
 [[nodiscard]] std::span<const CommandRow> value_commands();
 [[nodiscard]] CommandTable parquet_table();
 [[nodiscard]] CommandTable shuffle_table();

@@ -22,7 +22,7 @@ def detach(loop: str, file: Path) -> None:
 
 
 def unmount(place: Path, most_s: float = 120) -> None:
-    """What was killed may still be closing its files."""
+    """Waits while a process that was killed closes its files."""
     end = time.monotonic() + most_s
     while subprocess.run(["umount", str(place)], stderr=subprocess.DEVNULL, check=False).returncode != 0:
         if time.monotonic() > end:
