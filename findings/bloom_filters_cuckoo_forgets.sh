@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # In short:  of 1000 keys that were added to a filter, about 300 are "definitely not in it".
 # Package:   bloom-filters 3.0.4 (npm); its CuckooFilter.
-# One would guess: has() may err for keys that were not added, but a no is certain, as its README says; what does not fit is told by add(), which returns false.
+# One would guess: has() may err for keys that were not added, but a no is certain, as its README says; add() returns false for what does not fit.
 # What happens: add() returns true for all 1000, `length` is 1000, and has() is false for hundreds of them. A key that makes room moves to a bucket at
 #   which it is not looked for: its other bucket is computed from the whole hash when it is added, and from the number of its bucket, a remainder, when
 #   it is moved, which is not the same. Twice the room still forgets a few; a Bloom filter of the package none.
-# Why it matters: filters stand before a join, a lookup in a run or a file, to skip what cannot match. A wrong yes costs time, a wrong no loses the row.
+# Why it matters: filters come before a join, a lookup in a run or a file, to skip what cannot match. A wrong yes costs time, a wrong no loses the row.
 #   With few keys nothing has to move, so small tests pass.
 # Source:    bloom-filters/dist/cuckoo/cuckoo-filter.js, _locations (firstIndex ^ secondHash) and add (index ^ newHash).
 set -u
