@@ -110,7 +110,8 @@ def test_the_file_is_sorted_and_nothing_else_is_left(run: Run, lines: Path, want
     os.setxattr(lines, "user.kept", b"yes")
     succeeded(
         run(*words_for(lines)),
-        f"ecosort: the lines are in '{lines}.ecosort' until they are sorted; after an interruption: ecosort resume {lines}\n",
+        f"ecosort lines: the lines are in '{lines}.ecosort' until they are sorted; "
+        f"after an interruption: ecosort resume {lines}\n",
     )
     assert lines.read_bytes() == wanted
     assert listing(lines.parent) == [str(lines)]

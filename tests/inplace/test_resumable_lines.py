@@ -86,7 +86,7 @@ def interrupted_in_merge(ecosort: Path, source: Path, out: Path, directory: Path
 
 def test_the_output_is_sorted_and_nothing_else_is_left(run: Run, source: Path, out: Path, text: bytes, wanted: bytes) -> None:
     done = run(*words_for(source, out))
-    succeeded(done, f"ecosort: runs and journal are in '{out}.ecosort'; after an interruption: ecosort resume {out}\n")
+    succeeded(done, f"ecosort lines: runs and journal are in '{out}.ecosort'; after an interruption: ecosort resume {out}\n")
     assert out.read_bytes() == wanted
     assert source.read_bytes() == text
     assert listing(out.parent) == [str(out)]
