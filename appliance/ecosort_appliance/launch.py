@@ -13,7 +13,7 @@ from pathlib import Path
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.program import ecosort_program, gently
+from ecosort_appliance.program import ecosort_program, gently, yield_as_session
 from ecosort_appliance.tasks import Task
 from ecosort_appliance.users import environment_of, popen_user
 
@@ -59,6 +59,8 @@ def launch(attempt: Attempt, lock: int, memory_bytes: int | None) -> subprocess.
     spec = {"command": command, "request": attempt.request, "directory": job.directory, "attempt": job.attempt, "notes": notes}
     with contextlib.suppress(OSError):  # it has died: seen when its lock is free
         group.add(process.pid)
+        if not group.yields:
+            yield_as_session(process.pid)
         process.stdin.write(json.dumps(spec).encode() + b"\n")
         process.stdin.close()
     return process

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import shutil
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from ecosort.errors import ProgramNotFound
 from ecosort.program import find_program
@@ -15,6 +17,7 @@ from ecosort_appliance.jobs import Job
 from ecosort_appliance.users import environment_of, popen_user
 
 _PATIENCE_S = 60.0
+_NICENESS = 10  # of a job where no control group yields
 
 
 @functools.cache
@@ -57,7 +60,13 @@ def fault_in(done: subprocess.CompletedProcess[bytes]) -> str:
 
 def gently(command: list[str], group_yields: bool) -> list[str]:
     """Yields drives to others, which by weights of control groups few kernels do, and processors where no group does."""
-    for words in (["ionice", "-c2", "-n7"], *([] if group_yields else [["nice", "-n10"]])):
+    for words in (["ionice", "-c2", "-n7"], *([] if group_yields else [["nice", f"-n{_NICENESS}"]])):
         if program := shutil.which(words[0]):
             command = [program, *words[1:], *command]
     return command
+
+
+def yield_as_session(leader: int) -> None:
+    """Linux may weigh sessions against each other first (autogroup, sched(7)); then nice means nothing outside of its session."""
+    with contextlib.suppress(OSError):  # a kernel without that, or the process has died
+        Path(f"/proc/{leader}/autogroup").write_text(f"{_NICENESS}\n")

@@ -31,7 +31,7 @@ from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.processes import LOCK_NAME, try_lock
-from ecosort_appliance.program import gently
+from ecosort_appliance.program import gently, yield_as_session
 from ecosort_appliance.scheduler import refuse_second
 from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.standing import Standing
@@ -513,6 +513,17 @@ def test_a_job_yields_drives_whatever_its_group_does() -> None:
     """A weight of a control group means nothing to most schedulers of drives; a priority does."""
     names = [[Path(word).name for word in gently(["sort"], yields)] for yields in (True, False)]
     assert names == [["ionice", "-c2", "-n7", "sort"], ["nice", "-n10", "ionice", "-c2", "-n7", "sort"]]
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not weigh sessions")
+def test_a_job_yields_processors_to_other_sessions() -> None:
+    """A job is a session of its own, within which nice alone would order its processes."""
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as child:
+        try:
+            yield_as_session(child.pid)
+            assert Path(f"/proc/{child.pid}/autogroup").read_text().endswith(" nice 10\n")
+        finally:
+            child.kill()
 
 
 def test_a_log_is_bounded(tmp_path: Path) -> None:
