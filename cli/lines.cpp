@@ -186,9 +186,7 @@ int sort_lines(CommandLine line, double started_s) {
   line.reports.teller = "ecosort lines";
   if (const std::string collation = asked_collation(); !collation.empty() && line.lines().collate.empty())
     line.reports.print(
-        fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences "
-                    "this",
-                    collation));
+        fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this", collation));
   job::choose_salt(line.request);
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   if (line.has("--debug"))

@@ -25,6 +25,7 @@
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
 #include "engine/fixed/group_records.h"
+#include "formats/lines/line_order.h"
 #include "job/prepare_rows.h"
 #include "job/row_formats.h"
 #include "job/set_aside.h"

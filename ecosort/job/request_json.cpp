@@ -170,10 +170,6 @@ std::string request_text(const Request& request) {
   return json.text();
 }
 
-}  // namespace
-
-namespace {
-
 std::string one_of_the_formats() { return fmt::format("give one of {}", fmt::join(format_names, ", ")); }
 
 }  // namespace

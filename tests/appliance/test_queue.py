@@ -518,7 +518,7 @@ def test_a_job_yields_drives_whatever_its_group_does() -> None:
 @pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not weigh sessions")
 def test_a_job_yields_processors_to_other_sessions() -> None:
     """A job is a session of its own, within which nice alone would order its processes."""
-    with subprocess.Popen(["sleep", "60"], start_new_session=True) as child:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) as child:
         try:
             yield_as_session(child.pid)
             assert Path(f"/proc/{child.pid}/autogroup").read_text().endswith(" nice 10\n")

@@ -22,6 +22,7 @@
 #include "engine/rows/reread_lines.h"
 #include "engine/rows/row_output.h"
 #include "engine/rows/write_resident.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 namespace {

@@ -11,6 +11,7 @@
 #include "engine/rows/long_row.h"
 #include "engine/rows/read_rows.h"
 #include "engine/rows/truncated_cursor.h"
+#include "formats/shuffle/shuffle_format.h"
 #include "run/described_block.h"
 
 namespace ecosort::engine::rows {

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "formats/lines/line_run.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 
