@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/full_drive.h"
+#include "base/memory.h"
 #include "base/size_text.h"
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
@@ -30,10 +31,15 @@ std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view comm
       is_in_place ? "" : " -o OUTPUT");
 }
 
+// -S takes the letters of GNU sort.
+std::string memory_word(const AdviceWords& words, std::uint64_t bytes) {
+  return fmt::format("{} {}{}", words.memory, div_up(bytes, 1024), words.memory == "-S" ? "K" : "KiB");
+}
+
 std::string ways_in_place(const demsort_inplace::prepare::NoSpaceInPlace& space, const AdviceWords& words) {
   if (space.richer_memory_bytes != 0)
-    return fmt::format("; make room there, or give more memory: with {} {}KiB {} would do", words.memory,
-                       space.richer_memory_bytes >> 10U, format_bytes(space.need_bytes_then));
+    return fmt::format("; make room there, or give more memory: with {} {} would do",
+                       memory_word(words, space.richer_memory_bytes), format_bytes(space.need_bytes_then));
   return fmt::format("; make room there, or use ecosort {} with {} and -o on another drive",
                      words.command == "lines" ? "lines" : "sort", words.temp);
 }
@@ -59,7 +65,7 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   if (dynamic_cast<const MemoryNotThere*>(&error) != nullptr) return "";  // its line says what to do
   if (const auto* memory = dynamic_cast<const NotEnoughMemory*>(&error))
     return memory->need_bytes == 0 ? fmt::format("; give more with {}", words.memory)
-                                   : fmt::format("; try {} {}KiB", words.memory, (memory->need_bytes + 1023) >> 10U);
+                                   : fmt::format("; try {}", memory_word(words, memory->need_bytes));
   if (const auto* space = dynamic_cast<const NotEnoughSpace*>(&error)) {
     using For = NotEnoughSpace::For;
     if (const auto* in_place = dynamic_cast<const demsort_inplace::prepare::NoSpaceInPlace*>(space))

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/errors.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
@@ -103,9 +104,7 @@ int generate(const GenOptions& options) {
 int run_gen(const Words& words) {
   return with_reference_exit_codes("gen", [&] {
     const ReferenceWords parsed = parse_reference_words(words, command_table("gen"));
-    if (!parsed.wants_help) return generate(parse_gen(parsed));
-    print_out(help_text(command_table("gen")));
-    return 0;
+    return parsed.wants_help ? print_help(command_table("gen")) : generate(parse_gen(parsed));
   });
 }
 

@@ -66,7 +66,7 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
     told_quotes_ = true;
     notices.push_back(
         fmt::format("{}: has fields in double quotes, which mean nothing to -t: quoted fields are split inside the "
-                    "quotes; sort it by a column: ecosort csv --by COLUMN {}",
+                    "quotes; sort it by a column: ecosort csv --by COLUMN {} -o OUTPUT",
                     word, file));
   }
   return notices;

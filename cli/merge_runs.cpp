@@ -14,6 +14,7 @@
 #include "cli/sorts.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "job/prepare_runs.h"
+#include "job/written_files.h"
 
 namespace ecosort::cli {
 namespace {
@@ -29,8 +30,7 @@ std::string file_of_job(std::string directory) {
 
 // While the job is not complete its file is the job's business.
 void check_output_is_not_of_job(const std::string& output, const std::string& file) {
-  std::error_code none;
-  if (output == "-" || std::filesystem::weakly_canonical(output, none) != std::filesystem::weakly_canonical(file, none)) return;
+  if (output == "-" || !job::are_one_file(output, file)) return;
   throw UsageError(fmt::format(
       "'{}' is the file of the job itself: name another output, or complete the job with: ecosort resume {}", output, file));
 }
@@ -38,6 +38,7 @@ void check_output_is_not_of_job(const std::string& output, const std::string& fi
 // Directories of jobs become the runs in them.
 struct NamedRuns {
   std::vector<std::string> paths;
+  std::vector<std::string> files;     // of the jobs
   std::vector<job::RestOfJob> rests;  // of their inputs
   std::vector<io::FilePtr> locks;
 };
@@ -63,6 +64,7 @@ NamedRuns named_runs(const CommandLine& line, job::Session& session) {
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
     if (runs.rest) named.rests.push_back(std::move(*runs.rest));
     named.locks.push_back(std::move(runs.directory));
+    named.files.push_back(file);
   }
   return named;
 }
@@ -88,6 +90,7 @@ int merge_runs(const CommandLine& line, double started_s) {
   request.inputs = named.paths;
   const job::WrittenFiles written = job::written_files(line.request);
   check_report_files(line.reports.files(), named.paths, written);
+  for (const std::string& file : named.files) check_report_files(line.reports.files(), named.paths, {file});
   for (const job::RestOfJob& rest : named.rests) {  // which may be nowhere else
     check_report_files(line.reports.files(), rest.records, written);
     if (rest.rows) check_report_files(line.reports.files(), rest.rows->inputs, written);

@@ -109,7 +109,7 @@ struct CommandTable {
   std::vector<std::string> examples;
   std::vector<OptionRow> options;
   std::vector<OperandRow> operands;
-  std::string_view ending;                // what else is to say; may be empty
+  std::string_view ending{};              // what else is to say; may be empty
   std::vector<OperandRow> exit_status{};  // codes and their meanings; empty: those of plan, or of another program
   std::span<const HabitRow> habits{};
   std::vector<ConflictRow> conflicts{};

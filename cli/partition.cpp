@@ -46,6 +46,7 @@ PartitionOptions parse_partition(const Words& words) {
   job::PartitionSpec& spec = options.spec;
   spec.splitters = own.word("--splitters");
   spec.report = own.word("--report");
+  spec.logs = {options.words.line.reports.events, options.words.line.reports.trace};
   if (own.has("--prefix")) spec.prefix = own.word("--prefix");
   spec.is_sorted = own.has("--sort");
   spec.overwrites = own.has("--overwrite");

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/errors.h"
+#include "demsort_inplace/prepare/records.h"
 #include "job/places.h"
 
 namespace ecosort::cli {
@@ -64,6 +65,12 @@ bool takes_place_of(const std::string& report, const std::string& other) {
   return !is_special(report) && job::are_one_file(report, other);
 }
 
+// The journal of a job that was killed, and its runs, which may be all there is of the records.
+bool is_of_job(const std::string& report, const std::string& file) {
+  const demsort_inplace::JobPaths paths(file);
+  return job::are_one_file(report, paths.trace) || job::is_in(report, paths.directory);
+}
+
 // The output is compared later: when it is known whether it is a stream or a directory.
 bool names_file(const GivenOption& given) {
   const std::vector<std::string_view> values = split(given.row->argument, '|');
@@ -74,6 +81,7 @@ bool names_file(const GivenOption& given) {
 void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info{};
+  if (report.path == "-") throw UsageError(fmt::format("{} '-' is no file; name one, such as /dev/stderr", report.option));
   if (::stat(report.path.c_str(), &info) != 0) {
     const int error = errno;
     if (error == ENOENT || error == EACCES)
@@ -98,6 +106,9 @@ void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, c
     if (is_special(report.path)) continue;
     if (const char* const role = job::role_of(report.path, written); role != nullptr)
       throw UsageError(fmt::format("{} '{}' is {}; name another file", report.option, report.path, role));
+    if (!written.output.empty() && written.output != "-" && is_of_job(report.path, written.output))
+      throw UsageError(
+          fmt::format("{} '{}' is of the job of '{}'; name another file", report.option, report.path, written.output));
   }
   for (std::size_t i = 0; i < reports.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)

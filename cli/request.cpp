@@ -14,11 +14,13 @@
 #include "cli/say.h"
 #include "cli/sorts.h"
 #include "demsort_inplace/prepare/rows.h"
+#include "job/claim.h"
 #include "job/output_codec.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 #include "job/request_json.h"
 #include "job/shuffle_request.h"
+#include "job/split_request.h"
 #include "library/jobs.h"
 
 namespace ecosort::cli {
@@ -62,13 +64,15 @@ Made read_words(const CommandRow& command, const Words& words) {
 void check_without_files(Request request) {
   if (request.format() == Format::records && !request.shuffle) return void(job::wanted_of(request, {}, planner::read_machine()));
   request.compression.output = job::output_codec_word(request);  // also what the name of the output says
+  constexpr std::uint64_t some = 1000;
+  (void)job::split_of(request, some);
+  (void)job::claim_text_of(request, request.place.output.empty() ? "-" : request.place.output);
   request.place = {.output = "-"};
   request.inputs.clear();
   request.means = {};
   job::choose_seed(request);
   io::PosixStorage storage;
-  constexpr std::uint64_t some = 1000;
-  (void)job::make_rows_job(request, storage, job::SpecialOutput::redirected, some);
+  (void)job::make_rows_job(request, storage, job::SpecialOutput::unopened, some);
 }
 
 // Compressed files are no resumable job's. What the inputs are shows when they are there; some names say it.

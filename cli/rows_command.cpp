@@ -146,7 +146,7 @@ int plan_rows(const CommandLine& line) {
   if (are_lines && plan_job()) return 0;
   const std::uint64_t assumed_bytes = line.assumed_bytes();
   const engine::rows::LinesJob job =
-      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
+      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::unopened, assumed_bytes);
   if (line.request.values() != nullptr) job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (!are_lines && plan_job()) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;

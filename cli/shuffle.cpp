@@ -7,7 +7,6 @@
 #include "base/errors.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
-#include "cli/say.h"
 #include "cli/sorts.h"
 #include "formats/lines/quoted.h"
 #include "job/row_formats.h"
@@ -31,12 +30,12 @@ void check_complete(const CommandLine& line) {
 // A header among shuffled rows shows late: where they are learned from.
 void say_where_headers_go(const CommandLine& line) {
   const Lines* const lines = std::get_if<Lines>(&line.request.rows);
-  if (line.reports.quiet || lines == nullptr || lines->header_lines > 0 || !lines->header_mark.empty()) return;
+  if (lines == nullptr || lines->header_lines > 0 || !lines->header_mark.empty()) return;
   if (lines->paragraphs || lines->record_lines > 0 || !lines->record_start.empty()) return;
   const auto table = std::ranges::find_if(line.request.inputs, job::is_named_table);
   if (table == line.request.inputs.end()) return;
-  say_line(fmt::format("ecosort: {} is shuffled as lines, a header with the others; --csv keeps the header on top",
-                       lines::quoted_name(*table)));
+  line.reports.print(fmt::format("{} is shuffled as lines, a header with the others; --csv keeps the header on top",
+                                 lines::quoted_name(*table)));
 }
 
 }  // namespace

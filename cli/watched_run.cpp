@@ -14,8 +14,7 @@ namespace {
 
 Json with_notices(Json stats, const std::vector<std::string>& notices) {
   Json told = Json::array();
-  for (const std::string& notice : notices)
-    if (!notice.empty()) told.push_back(text_json(notice));
+  for (const std::string& notice : notices) told.push_back(text_json(notice));
   stats["notices"] = std::move(told);
   return stats;
 }
@@ -23,7 +22,9 @@ Json with_notices(Json stats, const std::vector<std::string>& notices) {
 }  // namespace
 
 void RunReports::print(const std::string& notice) const {
-  if (!quiet && !notice.empty()) say_line(fmt::format("{}: {}", teller, notice));
+  if (notice.empty()) return;
+  printed->push_back(notice);
+  if (!quiet) say_line(fmt::format("{}: {}", teller, notice));
 }
 
 void WatchedRun::write_reports(const std::string& done, const std::vector<std::string>& notices,
@@ -32,7 +33,7 @@ void WatchedRun::write_reports(const std::string& done, const std::vector<std::s
   try {
     if (trace_) trace_->close();
     log_.check_written();
-    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, with_notices(stats(), notices).text(2) + "\n");
+    if (!wanted_.stats.empty()) write_text_file(wanted_.stats, with_notices(stats(), *wanted_.printed).text(2) + "\n");
   } catch (const IoError& error) {
     throw IoError(fmt::format("{} ({})", error.what(), done), error.error_number());
   }

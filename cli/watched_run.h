@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,8 +26,10 @@ struct RunReports {
   std::string_view teller = "ecosort";  // notices begin with it
 
   [[nodiscard]] ReportFiles files() const { return {stats, events, trace}; }
-  // A line on standard error, unless it is empty or the user wants none.
+  // A line on standard error, unless it is empty or the user wants none. The stats get it, too, for programs that print none.
   void print(const std::string& notice) const;
+
+  std::shared_ptr<std::vector<std::string>> printed = std::make_shared<std::vector<std::string>>();  // also where it is quiet
 };
 
 // One run of a command, from its first event to its last report. One at a time per process (see SignalGuard).
@@ -54,7 +57,7 @@ class WatchedRun {
   }
 
   // The result is there by now: a report that cannot be written does not take it back, and the IoError says so by `done`, such as
-  // "the sorted output is complete". Prints the notices, which the stats get, too, for programs that have them printed to no one.
+  // "the sorted output is complete". Prints the notices before.
   void write_reports(const std::string& done, const std::vector<std::string>& notices, const std::function<Json()>& stats);
 
   [[nodiscard]] const engine::PhaseLog& log() const noexcept { return log_; }

@@ -283,11 +283,11 @@ def test_sorted_lines_beyond_a_quarter_of_the_memory_are_refused(ecosort: Path, 
     (tmp_path / "in").write_bytes(b"a\n" + b"b" * 1_100_000 + b"\nc\n")
     code, output, error = run([str(ecosort), "lines"], ["-m", "-S", "4M", "in", "-o", "out"], tmp_path)
     assert (code, output) == (2, b"")
-    assert "in: a line is longer than 1 MiB, a quarter of the memory; try -S 10542KiB" in error  # 6 times the line, and 4 MiB
+    assert "in: a line is longer than 1 MiB, a quarter of the memory; try -S 10542K" in error  # 6 times the line, and 4 MiB
     assert not (tmp_path / "out").exists()
     code, output, error = run([str(ecosort), "lines"], ["-c", "-S", "2M", "in"], tmp_path)
-    assert "in: a line is longer than 512 KiB; try -S 10542KiB" in error
-    for words in (["-m"], ["-c"], []):
+    assert "in: a line is longer than 512 KiB; try -S 10542K" in error
+    for words in (["-m"], ["-c"], []):  # as the advice says it
         assert run([str(ecosort), "lines"], [*words, "-S", "10542K", "in"], tmp_path)[0] == 0
     error = run([str(ecosort), "lines"], ["-m", "-S", "4M", "-"], tmp_path, (tmp_path / "in").read_bytes())[2]
     assert "a quarter of the memory; give more with -S" in error  # no one knows how long it is
@@ -575,7 +575,7 @@ def test_a_line_that_does_not_fit_is_told_with_its_place(ecosort: Path, tmp_path
     code, output, error = run([str(ecosort), "lines"], [*SMALL, "file"], tmp_path)
     assert (code, output) == (2, b"")
     assert "line 2, at byte 6," in error
-    assert error.endswith("; try -S 15815KiB\n")  # 6 times the line, and 4 MiB
+    assert error.endswith("; try -S 15815K\n")  # 6 times the line, and 4 MiB
     for words in ([], ["--header"], ["--compress=zstd"], ["-u"], ["--compress-output=zstd"]):
         assert run([str(ecosort), "lines"], [*words, "-S", "15815K", "file"], tmp_path)[0] == 0
 

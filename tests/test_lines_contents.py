@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import lzma
 import sqlite3
 import subprocess
@@ -120,6 +121,8 @@ def test_who_says_what_is_wanted_is_told_nothing(ecosort: Path, tmp_path: Path) 
 def test_an_output_whose_name_says_that_it_is_compressed(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"b\na\n")
     [line] = told(ecosort, tmp_path, ["in", "-o", "out.zst"])
+    run([str(ecosort), "lines", "--quiet"], ["in", "-o", "out.zst", "--stats", "stats"], tmp_path)
+    assert json.loads((tmp_path / "stats").read_text())["notices"] == [line.removeprefix("sort: ")]
     assert line == "sort: out.zst: is written as it is, and not compressed; to write zstd, give --compress-output=auto"
     assert run([str(ecosort), "lines", "--compress-output=none"], ["in", "-o", "out.zst"], tmp_path)[2] == ""
 

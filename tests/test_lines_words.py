@@ -378,7 +378,7 @@ def test_memory_is_a_wish_with_s_and_a_promise_with_its_own_option(ecosort: Path
     for words in (["-S", "1E"], ["-S", "1b"], ["--memory", "1MiB"]):
         assert run([str(ecosort), "lines"], words, tmp_path, b"b\na\n") == (0, b"a\nb\n", "")
     for size, complaint in (
-        ("1000KiB", "1000 KiB of memory is too little: at least 1 MiB is needed; try -S 1024KiB"),
+        ("1000KiB", "1000 KiB of memory is too little: at least 1 MiB is needed; try -S 1024K"),
         ("1000TiB", "1000 TiB of memory are more than the"),
     ):
         code, output, error = run([str(ecosort), "lines"], ["--memory", size], tmp_path, b"b\na\n")

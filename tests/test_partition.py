@@ -322,6 +322,9 @@ def test_what_it_reads_and_writes_is_not_replaced_by_slices_or_the_report(run: R
     says("is the file of the splitters", "--overwrite", "--prefix", "c")
     says("has the name of a slice", "--prefix", "d", report=out / "d.00001")
     says("has the name of a slice", "--prefix", "d", "--sort", report=out / "d.00001.00002")
+    says("has the name of a slice", "--prefix", "d", "--events", out / "d.00001")
+    (tmp_path / "link").symlink_to(out / "d.00001")  # which is not there yet
+    says("has the name of a slice", "--prefix", "d", report=tmp_path / "link")
     says("--splitters and --report are both", "--prefix", "d", report=splitters)
     for report in ("-", "/dev/stdout", out):
         says("is no file; name one", "--prefix", "d", report=report)

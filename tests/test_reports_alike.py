@@ -93,7 +93,13 @@ def test_a_report_does_not_take_the_place_of_the_input_or_the_output(run: Run, p
     words = words_of(command)
     source = place / words[words.index("-o") - 1]
     before = source.read_bytes()
-    for name, reason in ((source.name, "is an input"), ("out", "is the output"), ("no/such", "No such file")):
+    for name, reason in (
+        (source.name, "is an input"),
+        ("out", "is the output"),
+        ("out.ecosort", "is of the job of"),  # where it would be in the way of a later one
+        ("no/such", "No such file"),
+        ("-", "is no file"),
+    ):
         done = run(*words, option, name, cwd=place)
         assert done.returncode == 2
         assert option in done.stderr

@@ -71,6 +71,14 @@ def test_a_device_or_a_pipe_is_written_into_as_gnu_sort_does(run: Run, place: Pa
     }
 
 
+@pytest.mark.parametrize("words", [WRITTEN["lines"], WRITTEN["csv"]], ids=["lines", "csv"])
+def test_a_plan_opens_no_device_and_no_pipe(run: Run, place: Path, words: tuple[str, ...]) -> None:
+    """It waited for the reader of a pipe, and wrote the plan into it."""
+    for name in special_files(place):
+        done = run("plan", *words, name, cwd=place)
+        assert (done.returncode, "memory" in done.stdout) == (0, True), done
+
+
 @pytest.mark.parametrize("pattern", ["{}", "pipe-{}"])
 def test_a_split_replaces_no_device_by_the_value_of_a_row(run: Run, place: Path, pattern: str) -> None:
     nodes = special_files(place)

@@ -11,6 +11,7 @@
 
 #include "base/open_files.h"
 #include "formats/records/encoder.h"
+#include "io/plain_file.h"
 #include "io/posix_storage.h"
 #include "job/places.h"
 #include "job/space.h"
@@ -45,22 +46,25 @@ std::vector<std::string> files_with_names_of_slices(const PartitionSpec& spec, c
   return found;
 }
 
-void check_report(const PartitionSpec& spec, const std::vector<std::string>& paths) {
-  if (spec.report.empty()) return;
-  check_is_kept(spec.splitters, spec.report, "the file of the splitters");
-  std::error_code none;
-  const std::filesystem::path report = std::filesystem::weakly_canonical(spec.report, none);
-  const std::filesystem::path directory = std::filesystem::weakly_canonical(spec.directory, none);
-  if (report.parent_path() == directory &&
-      is_name_of_slice(paths, fmt::format("{}/{}", spec.directory, report.filename().string())))
-    throw UsageError(fmt::format("the report '{}' has the name of a slice; name another file", spec.report));
+void check_is_no_slice(const std::string& path, const PartitionSpec& spec, const std::vector<std::string>& paths) {
+  if (path.empty()) return;
+  const std::filesystem::path file = io::name_behind_links(path);
+  if (file.parent_path() == io::name_behind_links(spec.directory) &&
+      is_name_of_slice(paths, fmt::format("{}/{}", spec.directory, file.filename().string())))
+    throw UsageError(fmt::format("the report '{}' has the name of a slice; name another file", path));
+}
+
+void check_reports(const PartitionSpec& spec, const std::vector<std::string>& paths) {
+  if (!spec.report.empty()) check_is_kept(spec.splitters, spec.report, "the file of the splitters");
+  check_is_no_slice(spec.report, spec, paths);
+  for (const std::string& log : spec.logs) check_is_no_slice(log, spec, paths);
 }
 
 void check_names(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::string& input) {
   check_writable_directory("output directory", spec.directory);
   if (spec.prefix.empty() || spec.prefix.find('/') != std::string::npos)
     throw UsageError(fmt::format("a slice cannot have a name that begins with '{}'", spec.prefix));
-  check_report(spec, paths);
+  check_reports(spec, paths);
   const std::vector<std::string> there = files_with_names_of_slices(spec, paths);
   for (const std::string& path : there) {
     check_is_kept(input, path, "the input");

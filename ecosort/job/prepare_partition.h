@@ -21,8 +21,9 @@ struct PartitionSpec {
   std::uint64_t source = 0;  // number of the file among those that are partitioned
   std::string splitters;     // a file
   std::string directory, prefix = "slice";
-  std::string report;      // a file that the caller makes when the slices are there; may be empty
-  bool is_sorted = false;  // each slice
+  std::string report;               // a file that the caller makes when the slices are there; may be empty
+  std::vector<std::string> logs{};  // that the caller writes meanwhile; names may be empty, too
+  bool is_sorted = false;           // each slice
   bool overwrites = false;
 };
 

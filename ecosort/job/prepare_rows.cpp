@@ -24,6 +24,7 @@
 #include "io/plain_file.h"
 #include "job/claim.h"
 #include "job/groups.h"
+#include "job/places.h"
 #include "job/plan_codecs.h"
 #include "job/plan_rows.h"
 #include "job/row_formats.h"
@@ -91,7 +92,8 @@ void check_directory_of(const std::string& output, bool speaks_as_sort) {
                                lines::quoted_word(directory)));
 }
 
-// Returns where the output goes. Any output that is no regular file, such as /dev/null or a FIFO, becomes standard output.
+// Returns where the output goes. Any output that is no regular file, such as /dev/null or a FIFO, becomes standard output, or
+// stands for it where nothing is written.
 std::string resolve_output(const Request& request, SpecialOutput special) {
   const std::string& output = request.place.output;
   if (output.empty() || output == "-") return "-";
@@ -103,6 +105,7 @@ std::string resolve_output(const Request& request, SpecialOutput special) {
     return io::resolve_output(output).path;
   }
   if (S_ISDIR(info.st_mode)) cannot("open failed", output, EISDIR);
+  if (special == SpecialOutput::unopened) return "-";
   if (special == SpecialOutput::refused) throw UsageError(fmt::format("output '{}' is not a regular file", output));
   const int fd = ::open(output.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0 || ::dup2(fd, STDOUT_FILENO) < 0) cannot("open failed", output, errno);
@@ -238,6 +241,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.set_aside = set_aside_of(request, means.memory_bytes);
   job.split = split_of(request, means.memory_bytes);
+  if (job.split) check_writable_directory("output directory", job.split->names.directory);
   job.groups = group_policy_of(request);
   if (!job.groups.is_limit && request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
   job.skip = request.shuffle ? request.shuffle->skip : 0;

@@ -31,8 +31,8 @@ struct PreparedLines {
 [[noreturn]] void cannot(const char* what, const std::string& name, int error);
 
 // An output that is no regular file, such as /dev/null or a FIFO: `redirected` makes the process's standard output lead there,
-// and `job.output` is "-" then; `refused` is a UsageError.
-enum class SpecialOutput : std::uint8_t { redirected, refused };
+// and `job.output` is "-" then; with `unopened` it is "-" as well, for a job that is only planned; `refused` is a UsageError.
+enum class SpecialOutput : std::uint8_t { redirected, unopened, refused };
 
 [[nodiscard]] PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special);
 

@@ -10,7 +10,6 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
-#include "job/places.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::job {
@@ -97,7 +96,6 @@ std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint
   if (request.verification.reread)
     refuse_split(word, "several files cannot be verified by reading them again; verify them as usual");
   engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output), 0};
-  check_writable_directory("output directory", job.names.directory);
   job.memory_bytes = round_down(memory_bytes / share, page_bytes);
   return job;
 }

@@ -39,6 +39,11 @@ WrittenFiles written_files(const Request& request) {
 
 bool are_one_file(const std::string& one, const std::string& other) { return io::is_same_file(one, other); }
 
+bool is_in(const std::string& path, const std::string& directory) {
+  const std::string name = io::name_behind_links(path), whole = io::name_behind_links(directory);
+  return name == whole || name.starts_with(whole + "/");
+}
+
 const char* role_of(const std::string& path, const WrittenFiles& files) {
   if (is_of_split(path, files)) return files.split.starts_with("by=") ? "perhaps a file of the split" : "a file of the split";
   if (!files.output.empty() && files.output != "-" && io::is_same_file(path, files.output)) return "the output";

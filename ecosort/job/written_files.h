@@ -16,6 +16,8 @@ struct WrittenFiles {
 
 // Both names lead to one file, whether or not it is there yet.
 [[nodiscard]] bool are_one_file(const std::string& one, const std::string& other);
+// A name leads to a directory, or to a file in it, whether or not these are there yet.
+[[nodiscard]] bool is_in(const std::string& path, const std::string& directory);
 
 // Returns what the file is that a name leads to, in words of a user; null: none of these.
 [[nodiscard]] const char* role_of(const std::string& path, const WrittenFiles& files);

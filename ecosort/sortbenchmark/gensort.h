@@ -29,7 +29,7 @@ class GensortRandom {
 
   explicit GensortRandom(uint128 steps) noexcept;  // the state after `steps` steps from 0
   [[nodiscard]] static GensortRandom in_state(uint128 state) noexcept {
-    GensortRandom random(0);
+    GensortRandom random;
     random.state_ = state;
     return random;
   }
@@ -38,6 +38,8 @@ class GensortRandom {
   [[nodiscard]] std::uint64_t low() const noexcept { return low_half(state_); }
 
  private:
+  GensortRandom() noexcept = default;
+
   uint128 state_ = 0;
 };
 

@@ -646,10 +646,10 @@ def test_other_file_systems_are_refused(run: Run, tmp_path: Path, kind: str) -> 
 
 def test_too_little_memory_says_what_suffices(run: Run, lines4: Path, text: bytes, wanted: bytes) -> None:
     told = refused_by_lines(run("lines", "--inplace", "--quiet", "--memory", "1MiB", lines4), "too little", "try -S ")
-    enough = re.search(r"try -S (\d+)KiB", told)
+    enough = re.search(r"try (-S) (\d+K)\n", told)
     assert enough, told
     untouched(lines4, text)
-    succeeded(run("lines", "--inplace", "--quiet", "--memory", f"{enough[1]}KiB", lines4))
+    succeeded(run("lines", "--inplace", "--quiet", *enough.groups(), lines4))
     assert lines4.read_bytes() == wanted
 
 

@@ -424,7 +424,19 @@ def test_a_rest_that_changed_is_refused(ecosort: Path, run: Run, tmp_path: Path,
 
 def test_the_file_of_the_job_is_no_output(run: Run, job: Path) -> None:
     refused(run("merge", "--runs", job_directory(job), "-o", job), 2, "is the file of the job itself", "ecosort resume")
+    (job.parent / "link").symlink_to(job)
+    refused(run("merge", "--runs", job_directory(job), "-o", job.parent / "link"), 2, "is the file of the job itself")
     assert not job.exists()
+
+
+@pytest.mark.parametrize("name", ["journal", "new"])
+def test_no_report_goes_to_the_files_of_a_job(run: Run, job: Path, tmp_path: Path, name: str) -> None:
+    """The journal was overwritten by them: the rows of a job in place would have been lost."""
+    before = state_of(job_directory(job))
+    report = job_directory(job) / name
+    for words in (("merge", "--runs", job_directory(job), "-o", tmp_path / "merged", "--stats"), ("resume", job, "--events")):
+        refused(run(*words, report), 2, "is of the job of", "name another file")
+    assert state_of(job_directory(job)) == before
 
 
 def test_options_that_the_runs_answer_are_refused(run: Run, job: Path, tmp_path: Path) -> None:
