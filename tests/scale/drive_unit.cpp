@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,8 @@ class PackedNumbers {
   std::size_t width_, bit_ = 0;
 };
 
+using Numbers = std::array<std::uint64_t, unit_bytes / record_bytes>;  // of all records of a unit
+
 std::size_t zeros_at(const std::byte* bytes, std::size_t from) {
   std::size_t end = from;
   std::uint64_t word = 0;
@@ -70,18 +73,18 @@ std::size_t zeros_at(const std::byte* bytes, std::size_t from) {
   return end - from;
 }
 
-std::optional<std::uint64_t> record_at(const std::byte* bytes, std::size_t at, Keys keys) {
-  if (at + record_bytes > unit_bytes) return std::nullopt;
-  return number_of(bytes + at, keys);
+// Returns how many records lie there, one behind the other, and sets their numbers.
+std::size_t records_at(const std::byte* bytes, std::size_t at, std::span<std::uint64_t> numbers, Keys keys) {
+  return numbers_of({bytes + at, unit_bytes - at}, numbers, keys);
 }
 
 std::optional<std::uint64_t> place_in_stream(const std::byte* bytes, Keys keys) {
   for (std::size_t first = 0; first < record_bytes; ++first) {
-    const auto number = record_at(bytes, first, keys);
-    if (!number) continue;
-    if (*number == 0 && first > 0) return std::nullopt;
-    const std::uint64_t place = *number * record_bytes - first;
-    if (record_at(bytes, first + record_bytes, keys) != *number + 1) return std::nullopt;
+    std::array<std::uint64_t, 2> numbers{};
+    const std::size_t found = records_at(bytes, first, numbers, keys);
+    if (found == 0) continue;
+    if (found == 1 || numbers[1] != numbers[0] + 1 || (numbers[0] == 0 && first > 0)) return std::nullopt;
+    const std::uint64_t place = numbers[0] * record_bytes - first;
     std::vector<std::byte> made(unit_bytes);
     make_bytes(place, unit_bytes, made.data(), keys);
     if (std::memcmp(made.data(), bytes, unit_bytes) == 0) return place;
@@ -104,11 +107,12 @@ struct Contents {
 
 Contents take_apart(const std::byte* bytes, Keys keys, std::size_t most) {
   Contents contents;
+  Numbers numbers;
   for (std::size_t at = 0; at < unit_bytes && contents.parts.size() <= most_parts && contents.bytes.size() <= most;) {
-    if (const auto number = record_at(bytes, at, keys)) {
-      contents.numbers.push_back(*number);
-      contents.add(Part::Kind::records, 1);
-      at += record_bytes;
+    if (const std::size_t records = records_at(bytes, at, numbers, keys); records > 0) {
+      contents.numbers.insert(contents.numbers.end(), numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(records));
+      contents.add(Part::Kind::records, records);
+      at += records * record_bytes;
     } else if (const std::size_t zeros = zeros_at(bytes, at); zeros >= few_zeros) {
       contents.add(Part::Kind::zeros, zeros);
       at += zeros;
@@ -170,14 +174,17 @@ void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept {
     others += part[i].kind == Part::Kind::bytes ? part[i].count : 0;
   }
   const std::byte* const packed = in + others;
-  PackedNumbers numbers(width);
+  PackedNumbers packed_numbers(width);
+  Numbers numbers;
   for (std::size_t i = 0; i < parts; ++i) {
     const std::size_t count = part[i].count, size = count * (part[i].kind == Part::Kind::records ? record_bytes : 1);
     if (part[i].kind == Part::Kind::zeros) std::memset(bytes, 0, size);
     if (part[i].kind == Part::Kind::bytes) std::memcpy(bytes, std::exchange(in, in + size), size);
-    if (part[i].kind == Part::Kind::records)
-      for (std::size_t record = 0; record < count; ++record)
-        make_record(base + numbers.get_next(packed), bytes + record * record_bytes, unit.keys);
+    if (part[i].kind == Part::Kind::records) {
+      const std::span<std::uint64_t> of_part = std::span(numbers).first(count);
+      for (std::uint64_t& number : of_part) number = base + packed_numbers.get_next(packed);
+      make_records(of_part, bytes, unit.keys);
+    }
     bytes += size;
   }
 }

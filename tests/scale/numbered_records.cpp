@@ -49,38 +49,71 @@ uint128 state_of(std::uint64_t number) noexcept {
   return state;
 }
 
-GensortRecords records_from(std::uint64_t number, Keys keys) noexcept {
-  return {{.ascii = true, .skewed = keys == Keys::skewed}, number, GensortRandom::in_state(state_of(number))};
+GensortRecords records_in(uint128 state, std::uint64_t number, Keys keys) noexcept {
+  return {{.ascii = true, .skewed = keys == Keys::skewed}, number, GensortRandom::in_state(state)};
 }
 
-constexpr std::size_t number_at = 12, number_digits = 32;
+constexpr std::size_t batch = 64;
 
-// The key of a record below 2^44 is followed by two spaces, and zeros in front of eleven digits.
-constexpr char mark[] = "  000000000000000000000";
-constexpr std::size_t mark_at = 10, mark_bytes = sizeof mark - 1;
+// The key of a record is followed by two spaces and the 32 hexadecimal digits of its number. Whether all of it is right shows
+// when it is compared with what the generator makes.
+constexpr std::size_t mark_at = 10, number_at = 28;  // of the lower 64 bits
+constexpr std::uint64_t mark = 0x3030'3030'3030'2020;
+
+std::uint64_t word_at(const std::byte* bytes) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+std::uint64_t value_of_eight_digits(const std::byte* hex) noexcept {
+  const std::uint64_t text = __builtin_bswap64(word_at(hex));
+  std::uint64_t value = (text & 0x0f0f0f0f0f0f0f0f) + (text >> 6 & 0x0101010101010101) * 9;
+  value = (value | value >> 4) & 0x00ff00ff00ff00ff;
+  value = (value | value >> 8) & 0x0000ffff0000ffff;
+  return (value | value >> 16) & 0xffffffff;
+}
+
+std::optional<std::uint64_t> claimed_number(const std::byte* record) noexcept {
+  if (word_at(record + mark_at) != mark) return std::nullopt;
+  const std::uint64_t number = value_of_eight_digits(record + number_at) << 32 | value_of_eight_digits(record + number_at + 8);
+  return number < most_records ? std::optional(number) : std::nullopt;
+}
 
 }  // namespace
 
-void make_record(std::uint64_t number, std::byte* out, Keys keys) noexcept { records_from(number, keys).generate(out, 1); }
-
-std::optional<std::uint64_t> number_of(const std::byte* record, Keys keys) noexcept {
-  if (std::memcmp(record + mark_at, mark, mark_bytes) != 0) return std::nullopt;
-  std::uint64_t number = 0;
-  for (std::size_t at = mark_at + mark_bytes; at < number_at + number_digits; ++at) {
-    const auto digit = static_cast<unsigned char>(record[at]);
-    const unsigned value = digit <= '9' ? digit - '0' : digit - 'A' + 10U;
-    if (value > 15) return std::nullopt;
-    number = number << 4U | value;
+// All states of a batch come first: none waits for another one.
+void make_records(std::span<const std::uint64_t> numbers, std::byte* out, Keys keys) noexcept {
+  std::array<uint128, batch> states;
+  for (; !numbers.empty(); numbers = numbers.subspan(std::min(batch, numbers.size()))) {
+    const std::span<const std::uint64_t> now = numbers.first(std::min(batch, numbers.size()));
+    std::ranges::transform(now, states.begin(), state_of);
+    for (std::size_t i = 0; i < now.size(); ++i, out += record_bytes) records_in(states[i], now[i], keys).generate(out, 1);
   }
-  std::byte made[record_bytes];
-  if (number >= most_records) return std::nullopt;
-  make_record(number, made, keys);
-  if (std::memcmp(made, record, record_bytes) != 0) return std::nullopt;
-  return number;
+}
+
+std::size_t numbers_of(std::span<const std::byte> bytes, std::span<std::uint64_t> numbers, Keys keys) noexcept {
+  std::array<std::byte, batch * record_bytes> made;
+  std::size_t found = 0;
+  while (found < numbers.size()) {
+    const std::size_t begin = found;
+    const std::size_t end = std::min({numbers.size(), begin + batch, bytes.size() / record_bytes});
+    for (; found < end; ++found) {
+      const auto number = claimed_number(bytes.data() + found * record_bytes);
+      if (!number) break;
+      numbers[found] = *number;
+    }
+    make_records(numbers.subspan(begin, found - begin), made.data(), keys);
+    for (std::size_t i = begin; i < found; ++i)
+      if (std::memcmp(made.data() + (i - begin) * record_bytes, bytes.data() + i * record_bytes, record_bytes) != 0) return i;
+    if (found < begin + batch) break;
+  }
+  return found;
 }
 
 void make_bytes(std::uint64_t offset, std::size_t size, std::byte* out, Keys keys) noexcept {
-  GensortRecords records = records_from(offset / record_bytes, keys);
+  const std::uint64_t first = offset / record_bytes;
+  GensortRecords records = records_in(state_of(first), first, keys);
   std::byte edge[record_bytes];
   for (std::size_t skip = offset % record_bytes; size > 0; skip = 0) {
     if (skip == 0 && size >= record_bytes) {

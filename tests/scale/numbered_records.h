@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "sortbenchmark/gensort.h"
 
@@ -15,11 +16,12 @@ inline constexpr std::uint64_t most_records = std::uint64_t{1} << 43U;  // numbe
 
 enum class Keys : std::uint8_t { uniform, skewed };
 
-// Makes record `number` in 100 bytes. Thread-safe, as all of these are.
-void make_record(std::uint64_t number, std::byte* out, Keys keys = Keys::uniform) noexcept;
+// Makes the records with these numbers, one behind the other. Thread-safe, as all of these are.
+void make_records(std::span<const std::uint64_t> numbers, std::byte* out, Keys keys = Keys::uniform) noexcept;
 
-// The number of what is such a record byte for byte.
-[[nodiscard]] std::optional<std::uint64_t> number_of(const std::byte* record, Keys keys = Keys::uniform) noexcept;
+// Returns how many of what begins in `bytes` are such records byte for byte, and sets their numbers; at most numbers.size().
+[[nodiscard]] std::size_t numbers_of(std::span<const std::byte> bytes, std::span<std::uint64_t> numbers,
+                                     Keys keys = Keys::uniform) noexcept;
 
 // Bytes [offset, offset + size) of the file of all records, one behind the other.
 void make_bytes(std::uint64_t offset, std::size_t size, std::byte* out, Keys keys = Keys::uniform) noexcept;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/random.h"
@@ -39,7 +40,7 @@ void fill(Random& random, std::span<std::byte> bytes) {
         break;
       default:
         for (std::size_t i = 0; i + record_bytes <= now.size(); i += record_bytes)
-          make_record(random.below(far / 2 + 1), now.data() + i);
+          make_records(std::array{random.below(far / 2 + 1)}, now.data() + i);
     }
     at += part;
   }
@@ -51,18 +52,35 @@ TEST(RecordDrive, MakesTheRecordsOfTheGeneratorAndKnowsTheirNumbers) {
   for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{2'000}, std::uint64_t{4'399'999'990}, most_records - 3}) {
     const Bytes right = made_by_the_generator(first, 3);
     Bytes record(record_bytes), bytes(2 * record_bytes);
+    std::array<std::uint64_t, 1> number{};
     for (std::uint64_t i = 0; i < 3; ++i) {
-      make_record(first + i, record.data());
+      make_records(std::array{first + i}, record.data());
       EXPECT_TRUE(std::ranges::equal(record, std::span(right).subspan(i * record_bytes, record_bytes))) << first + i;
-      EXPECT_EQ(number_of(record.data()), first + i);
+      EXPECT_EQ(numbers_of(record, number), 1U);
+      EXPECT_EQ(number[0], first + i);
       for (std::size_t at = 0; at < record_bytes; ++at) {
         record[at] ^= std::byte{1};
-        EXPECT_FALSE(number_of(record.data())) << first + i << ", byte " << at;
+        EXPECT_EQ(numbers_of(record, number), 0U) << first + i << ", byte " << at;
         record[at] ^= std::byte{1};
       }
     }
     make_bytes(first * record_bytes + 37, bytes.size(), bytes.data());
     EXPECT_TRUE(std::ranges::equal(bytes, std::span(right).subspan(37, bytes.size())));
+  }
+}
+
+TEST(RecordDrive, FindsRecordsUpToTheFirstThatIsNone) {
+  constexpr std::size_t count = 200;
+  Bytes bytes = made_by_the_generator(7, count);
+  std::array<std::uint64_t, count + 1> numbers{};
+  ASSERT_EQ(numbers_of(bytes, numbers), count);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(numbers[i], 7 + i);
+  EXPECT_EQ(numbers_of(std::span(bytes).first(150), numbers), 1U);
+  EXPECT_EQ(numbers_of(bytes, std::span(numbers).first(65)), 65U);
+  for (const std::size_t bad : {0U, 63U, 64U, 130U, 199U}) {
+    bytes[bad * record_bytes + 99] ^= std::byte{1};
+    EXPECT_EQ(numbers_of(bytes, numbers), bad);
+    bytes[bad * record_bytes + 99] ^= std::byte{1};
   }
 }
 
@@ -103,7 +121,7 @@ TEST(RecordDrive, RecordsTakeLessThanATwentiethOfTheirSize) {
     Random random(2);
     Bytes bytes(size), got(size);
     for (std::size_t at = 0; at + record_bytes <= size; at += record_bytes)
-      make_record(random.below(records), bytes.data() + at, keys);
+      make_records(std::array{random.below(records)}, bytes.data() + at, keys);
     store.write(0, bytes);
     EXPECT_GT(store.real_bytes(), 0U);
     EXPECT_LE(store.real_bytes(), size / 20);
