@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ecosort_appliance.cgroups import make_group
+from ecosort_appliance.cgroups import Group, make_group
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.program import ecosort_program, gently, yield_as_session
@@ -41,7 +41,6 @@ def launch(attempt: Attempt, lock: int, memory_bytes: int | None) -> subprocess.
     """The keeper, which inherits the lock. It begins when it has read what to do, and is in its control group before that."""
     job = attempt.job
     group = make_group(group_name(attempt.directory, job.id), memory_bytes)
-    command = gently(attempt.command, group.yields)
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "ecosort_appliance.keeper", str(attempt.directory.path), str(lock)],
         cwd="/",
@@ -55,12 +54,16 @@ def launch(attempt: Attempt, lock: int, memory_bytes: int | None) -> subprocess.
         **popen_user(job.uid),
     )
     assert process.stdin
+    try:
+        group.add(process.pid)
+    except OSError as error:
+        group = Group(notes=[*group.notes, f"no control group: {error.strerror}"])
+    if not group.yields:
+        yield_as_session(process.pid)
+    command = gently(attempt.command, group.yields)
     notes = [f"attempt {job.attempt}: {' '.join(command)}", *filter(None, [attempt.request]), *group.notes]
     spec = {"command": command, "request": attempt.request, "directory": job.directory, "attempt": job.attempt, "notes": notes}
-    with contextlib.suppress(OSError):  # it has died: seen when its lock is free
-        group.add(process.pid)
-        if not group.yields:
-            yield_as_session(process.pid)
+    with contextlib.suppress(BrokenPipeError):  # it has died: seen when its lock is free
         process.stdin.write(json.dumps(spec).encode() + b"\n")
         process.stdin.close()
     return process

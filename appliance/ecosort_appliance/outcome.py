@@ -58,7 +58,7 @@ def outcome(job: Job, left: Left) -> Outcome:
     if left.end is None and is_complete(job, left):
         return Outcome(DONE, "its report was lost in a crash; the output is complete")
     if job.wish == "abandon":
-        return _abandoned(job, left)
+        return _abandoned(left)
     if job.wish == "cancel":
         return Outcome(QUEUED, wish="abandon") if job.resumable and left.has_job_directory else Outcome(CANCELLED)
     if job.wish == "pause":
@@ -76,7 +76,7 @@ def is_complete(job: Job, left: Left) -> bool:
     return left.output_now != job.output_before
 
 
-def _abandoned(job: Job, left: Left) -> Outcome:
+def _abandoned(left: Left) -> Outcome:
     if left.code == 0 or not left.has_job_directory:
         return Outcome(CANCELLED)
     if _is_from_outside(left.code):

@@ -109,6 +109,8 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
     directory = str(pathlib.Path(name).parent)
     try:
         descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput(f"'{given}' cannot be the output: there is no directory '{directory}'; create it first") from None
     except OSError as error:
         raise IoFailed(f"cannot create a file in '{directory}': {error.strerror}", error.errno) from None
     try:

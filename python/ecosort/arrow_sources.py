@@ -41,7 +41,7 @@ class Source:
 def source_of(table: Any) -> Source:
     """Raises BadInput."""
     if isinstance(table, _PATHS):
-        return _of_files(_files_at(path_word(table)))
+        return _of_files(files_at(path_word(table)))
     if hasattr(table, "__arrow_c_stream__"):
         return _of_streams([table])
     if hasattr(table, "scanner"):  # a Dataset: as little ahead as it can
@@ -65,7 +65,7 @@ def _of_items(items: Iterator[Any]) -> Source:
     if first is None:
         raise BadInput(f"there are no batches to sort: their columns are not known; {_WANTED}")
     if isinstance(first, _PATHS):
-        return _of_files([file for path in path_words([first, *items], "table") for file in _files_at(path)])
+        return _of_files([file for path in path_words([first, *items], "table") for file in files_at(path)])
     return _of_streams(chain([first], items))
 
 
@@ -151,7 +151,7 @@ def _of_files(paths: Sequence[str]) -> Source:
     return Source(schema, batches, page_bytes, is_of_files=True, form=form)
 
 
-def _files_at(path: str) -> list[str]:
+def files_at(path: str) -> list[str]:
     """The path itself, or the files below the directory in the order of their names, without hidden ones and `_SUCCESS`."""
     if is_remote(path):
         return objects_of(path)

@@ -37,8 +37,8 @@ class BadInput(EcoSortError, ValueError):
 class OutputExists(BadInput):
     """`path` exists, and `overwrite` was not asked for."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f"'{path}' exists; name another file, or say overwrite=True")
+    def __init__(self, path: str, why: str = "exists; name another file, or say overwrite=True") -> None:
+        super().__init__(f"'{path}' {why}")
         self.path = path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
 import threading
@@ -337,6 +338,7 @@ def takes(kind: Callable[P, Any]) -> Callable[[Callable[[Any, Any, Any], Any]], 
     has_words = any(field.name == "words" for field in dataclasses.fields(kind))  # type: ignore[arg-type]
 
     def decorate(function: Callable[[Any, Any, Any], Any]) -> Sorts[P]:
+        @functools.wraps(function)
         def call(src: Any, dst: Any = None, options: Any = None, **more: Any) -> Any:
             if has_words and isinstance(options, str | list | tuple):  # of ecosort.cluster.sort() before
                 options, more["words"] = None, options
@@ -344,9 +346,8 @@ def takes(kind: Callable[P, Any]) -> Callable[[Callable[[Any, Any, Any], Any]], 
                 raise checks.no_such("options", f"a value of {cast('Any', kind).__name__}", options)
             return function(src, dst, made(kind, options, more))
 
-        own = inspect.signature(call).parameters
+        own = inspect.signature(call, follow_wrapped=False).parameters
         parameters = [*(own[name] for name in ("src", "dst", "options")), *inspect.signature(kind).parameters.values()]
-        call.__doc__, call.__name__, call.__module__ = function.__doc__, function.__name__, function.__module__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return cast("Sorts[P]", call)
 

@@ -17,10 +17,12 @@ from typing import Any
 
 from ecosort.command_ends import ended
 from ecosort.errors import BadInput
+from ecosort.remote.addresses import is_remote
 from ecosort.report import Report
 from ecosort.request import decoded
 from ecosort.tables import check_table, write_table
 from ecosort.text import first_line, shown
+from ecosort.words import path_word
 
 _SCHEMA = "ecosort.table/1"
 # Arrow's allocator (mimalloc) gives pages back that no one used for so many milliseconds, and gets fresh ones for the next batch.
@@ -45,13 +47,8 @@ def _sort(request: dict[str, Any]) -> None:
         raise BadInput(f"'{output}': nothing can be written over http; name a file or s3://BUCKET/KEY")
     if Path(output).suffix.lower() != ".parquet":
         raise BadInput(f"'{output}': name an output that ends with .parquet")
-    stats = reports.get("stats")
-    for name in (*request["inputs"], output) if stats else ():
-        if _are_one_file(stats, name):
-            what = "the output" if name == output else "an input"
-            raise BadInput(f"--stats '{stats}' is {what} and would be overwritten; name another file")
-    if stats and not Path(stats).parent.is_dir():
-        raise BadInput(f"--stats: there is no directory '{Path(stats).parent}'; make it first")
+    if stats := reports.get("stats"):
+        _demand_own_file(stats, request["inputs"], output)
     unclaimed: list[str] = []
     report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given, unclaimed)
     if "stats" in reports:
@@ -70,6 +67,21 @@ def _check(request: dict[str, Any]) -> None:
         within = "" if order.is_throughout else f" within each of its {order.row_groups} row groups"
         if not request["reports"]["quiet"]:
             print(f"{shown(name)}: {order.rows} rows are in the order that it claims{within}: {claim}", file=sys.stderr)
+
+
+def _demand_own_file(stats: str, inputs: Sequence[str], output: str) -> None:
+    """Refuses a report that cannot be written, or that would take the place of what is read or written."""
+    from ecosort.arrow_sources import files_at
+
+    if Path(stats).is_dir():
+        raise BadInput(f"--stats '{stats}' is a directory; name a file")
+    if not Path(stats).parent.is_dir():
+        raise BadInput(f"--stats: there is no directory '{Path(stats).parent}'; create it first")
+    files = [file for name in inputs if not is_remote(name) for file in files_at(path_word(name))]
+    for name in (*files, output):
+        if _are_one_file(stats, name):
+            what = "the output" if name == output else "an input"
+            raise BadInput(f"--stats '{stats}' is {what} and would be overwritten; name another file")
 
 
 def _are_one_file(one: str, other: str) -> bool:

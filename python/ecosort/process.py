@@ -65,6 +65,7 @@ class Sort:
         self._fine_codes = fine_codes
         self._said: list[str] = []
         self._error: dict[str, Any] | None = None
+        self.is_of_parent = False  # this process was forked from the one that started it
         self._stats = self._messages = request = -1
         later: list[Callable[[], object]] = []
         try:
@@ -124,6 +125,8 @@ class Sort:
                 error.add_note(line)
             raise
         try:
+            if self.is_of_parent:
+                raise BadInput("a sort belongs to the process that started it; read it there, or sort again in this one")
             if code not in self._fine_codes:
                 raise self._failure(code)
             stats = os.pread(self._stats, os.fstat(self._stats).st_size, 0)
@@ -232,6 +235,7 @@ _started: weakref.WeakSet[Sort] = weakref.WeakSet()
 def _let_go() -> None:
     """A process that is forked while a sort is fed has the end of its pipe, too: the program would wait for that process."""
     for sort in list(_started):
+        sort.is_of_parent = True
         for pipe in (sort.process.stdin, sort.process.stdout, sort.process.stderr):
             if pipe and not pipe.closed:  # what is in its buffer is the parent's to write
                 nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

@@ -12,7 +12,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from ecosort.errors import BadInput, ProgramNotFound, from_program
+from ecosort.errors import BadInput, IoFailed, ProgramNotFound, from_program
 from ecosort.version import __version__
 
 _ANSWER_S = 30  # for one that prints its version: seconds also of a machine that is busy
@@ -31,7 +31,7 @@ def answer_of(*words: str) -> str:
         done = subprocess.run([find_program(), *words], capture_output=True, check=False, stdin=subprocess.DEVNULL)
     except (ValueError, OSError) as error:  # a zero byte, half of a surrogate pair, or more than a command line holds
         if isinstance(error, OSError) and error.errno != errno.E2BIG:
-            raise
+            raise IoFailed(f"the program cannot be started: {error.strerror}", error.errno) from None
         raise BadInput(f"these options cannot be handed to a program: {error}") from None
     if done.returncode == 0:
         return done.stdout.decode()

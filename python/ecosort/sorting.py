@@ -174,11 +174,11 @@ def format_of(names: Iterable[Any], told: dict[str, Any]) -> str:
 
 
 def _as_named(names: Sequence[Any], form: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Adds what names of a stream and its output say: a tab divides the columns of .tsv, lines of .txt.gz are compressed."""
-    name = next((name for name in names if isinstance(name, str) and _format_in(name)), "")
-    if form == "csv" and is_named_tsv(name):
+    """Adds what names of a stream and its output say: a tab divides the columns of .tsv, lines of x.gz are compressed."""
+    named = [os.fsdecode(name) for name in names if isinstance(name, _PATHS)]
+    if form == "csv" and is_named_tsv(next(filter(_format_in, named), "")):
         return {"delimiter": "\t"} | told
-    return {"decompress": True} | told if form == "lines" and split_codec(name)[1] else told
+    return {"decompress": True} | told if form == "lines" and any(split_codec(name)[1] for name in named) else told
 
 
 def _format_in(name: str) -> str | None:
@@ -278,7 +278,8 @@ def _sort_items(items: Iterator[Any], dst: Any, told: dict[str, Any]) -> Any:
     if dst is not None or told.get("format", "records") != "records":
         form = format_of([dst], told)
         told = _as_named([dst], form, told)
-        return _sort_stream(_rows(every, form, str(told.get("terminator", "\n")).encode()), form, dst, told)
+        end = "\n\n" if told.get("paragraphs") else str(told.get("terminator", "\n"))
+        return _sort_stream(_rows(every, form, end.encode()), form, dst, told)
     if "record_size" in told:
         return sorted_parts(every, taken(told, "records of an iterable"))
     by = told.pop("by", None)
@@ -296,7 +297,7 @@ def _rows(items: Iterable[Any], form: str, end: bytes) -> Iterator[bytes]:
             row = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
         except UnicodeEncodeError as error:
             raise BadInput(f"a row is no text that UTF-8 has: {error}") from None
-        yield row if form == "records" or row.endswith(end) else row + end
+        yield row if form == "records" or row.endswith(end) else row.removesuffix(end[:1]) + end
 
 
 def _names_and_directions(by: Any) -> list[tuple[str, bool]] | None:

@@ -50,20 +50,28 @@ def bytes_of(size: Size, name: str) -> int:
 def output(path: Path, overwrite: bool, *, split: str | None = None) -> str:
     """Raises OutputExists, also for a file of the `split`. A file that appears later is replaced when the sort is done."""
     word = path_word(path, "dst")
-    if not checks.truth(overwrite, "overwrite") and (there := _existing(word, split)):
-        raise OutputExists(there)
+    if not checks.truth(overwrite, "overwrite"):
+        if os.path.lexists(word):
+            raise OutputExists(word)
+        if split is not None:
+            _demand_new_files(word, split)
     return word
 
 
-def _existing(word: str, split: str | None) -> str | None:
-    if os.path.lexists(word):
-        return word
-    if split is None:
-        return None
+def _demand_new_files(word: str, split: str) -> None:
+    """Raises OutputExists for what the split would replace. Only the program knows the values that are names by a key."""
     before, _, behind = word.partition("{}")
-    name = "*" if split.startswith("by=") else "[0-9]*"  # a number, or a value of the column
-    places = glob.glob(f"{glob.escape(before)}{name}{glob.escape(behind)}")  # noqa: PTH207  # as it was written
-    return min(places, default=None)
+    if os.path.lexists(manifest := f"{before}manifest.json"):
+        raise OutputExists(manifest)
+    places = sorted(glob.glob(f"{glob.escape(before)}*{glob.escape(behind)}"))  # noqa: PTH207  # as it was written
+    directory, slash, beginning = before.rpartition("/")
+    if not split.startswith("by="):
+        number = re.compile(re.escape(beginning) + "[0-9]{5,}" + re.escape(behind))
+        if there := next((place for place in places if number.fullmatch(place.rpartition("/")[2])), None):
+            raise OutputExists(there)
+    elif places:
+        other = f"{directory}{slash}parts/{beginning}{{}}{behind}"
+        raise OutputExists(places[0], f"may be a file of the split; write the split to an empty directory, such as '{other}'")
 
 
 def places_in(temps: Sequence[str], outputs: Mapping[str, str], line: str) -> dict[str, str]:

@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ecosort_appliance import jobs
+from ecosort_appliance import jobs, launch
+from ecosort_appliance.cgroups import Group
 from ecosort_appliance.database import open_database
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
@@ -38,6 +39,23 @@ def test_a_job_whose_output_has_its_name_is_done_and_runs_no_more(tmp_path: Path
     assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=[7, 8, 9])).state == jobs.DONE
     assert outcome(job, Left(end=None, stats=None, has_job_directory=True, output_now=[7, 8, 9])).state == jobs.QUEUED
     assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=None)).state == jobs.QUEUED
+
+
+def test_a_keeper_that_no_control_group_takes_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never got its orders. Here the keeper is a program that writes them to a file."""
+    orders, program = tmp_path / "orders", tmp_path / "keeper"
+    program.write_text(f"#!/bin/sh\ncat > '{orders}'\n")
+    program.chmod(0o755)
+    (tmp_path / "locks").mkdir()
+    monkeypatch.setattr(launch.sys, "executable", str(program))
+    monkeypatch.setattr(launch, "make_group", lambda *_: Group((tmp_path / "absent",), ["a note"], yields=True))
+    job = Job(uid=os.getuid(), words=[], directory="/", attempt=1, id=1)
+    attempt = launch.Attempt(job, ["true"], None, JobDirectory(tmp_path, 1, job.uid))
+    with Path("/dev/null").open("rb") as lock, launch.launch(attempt, lock.fileno(), None):
+        pass
+    spec = json.loads(orders.read_text())
+    assert spec["notes"][1:] == ["a note", "no control group: No such file or directory"]
+    assert "-n10" in spec["command"]  # the job yields by nice instead
 
 
 @pytest.mark.parametrize(

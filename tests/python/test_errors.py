@@ -1,5 +1,6 @@
 """Errors are raised, with their numbers, and nothing is left behind."""
 
+import errno
 import os
 import pickle
 import shutil
@@ -12,6 +13,7 @@ from typing import Any
 import ecosort.program
 import pytest
 from ecosort.errors import from_program
+from ecosort.program import answer_of
 from ecosort.words import places_in
 from sort_support import MIB, listing, mounted
 
@@ -191,7 +193,6 @@ def test_an_output_is_overwritten_only_if_asked(here: Path) -> None:
 
 def test_a_file_size_limit_is_an_io_error_with_its_number(here: Path) -> None:
     """`ulimit -f` is inherited by the program, which gets EFBIG."""
-    import errno
     import resource
 
     write_records(here / "in", 10_000, 100)
@@ -242,6 +243,19 @@ def test_a_program_that_is_killed_or_silent_is_named_so() -> None:
     assert str(from_program(-9, "", {"schema": "ecosort.partition-plan/1"})) == "the program was ended by signal 9"
     assert str(from_program(137, "half a li", None)) == "the program was ended by signal 9: half a li"
     assert str(from_program(2, "", None)) == "the program ended with exit code 2 and said nothing"
+
+
+def test_a_program_that_cannot_be_asked_is_an_io_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An OSError is none of this package, whose callers expect EcoSortError."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    find_program()
+    monkeypatch.setattr(ecosort.program.subprocess, "run", fail)
+    with pytest.raises(IoFailed, match=r"^the program cannot be started: Too many open files$") as raised:
+        answer_of("manual", "json")
+    assert raised.value.errno == errno.EMFILE
 
 
 # --- the program -------------------------------------------------------------------------------------------------------

@@ -179,6 +179,32 @@ def test_wrong_files_are_named_in_one_line(here: Path, capsys: Any) -> None:
     assert pq.read_table("in.parquet").num_rows == ROWS
 
 
+@pytest.mark.parametrize(
+    ("output", "stats", "line"),
+    [
+        ("o.parquet", "parts/2.parquet", "--stats 'parts/2.parquet' is an input and would be overwritten; name another file"),
+        ("o.parquet", "parts", "--stats 'parts' is a directory; name a file"),
+        ("o.parquet", "no/s", "--stats: there is no directory 'no'; create it first"),
+        ("no/o.parquet", "s", "'no/o.parquet' cannot be the output: there is no directory '{here}/no'; create it first"),
+    ],
+)
+def test_places_that_cannot_be_are_refused_before_the_sort(here: Path, capsys: Any, output: str, stats: str, line: str) -> None:
+    """A report replaced an input that lies in a directory, and one that cannot be written was refused after the sort."""
+    Path("parts").mkdir()
+    for number in (1, 2):
+        pq.write_table(pa.table({"a": [number]}), f"parts/{number}.parquet")
+    request = {
+        "inputs": ["parts"],
+        "table": {"keys": ["a"]},
+        "place": {"output": output},
+        "reports": {"quiet": True, "stats": stats},
+    }
+    assert main([json.dumps(request)]) == 2
+    assert capsys.readouterr().err == f"ecosort: {line.format(here=here)}\n"
+    assert not Path(output).exists()
+    assert pq.read_table("parts").num_rows == 2
+
+
 def test_without_the_tool_there_is_one_line(run: Callable[..., Any], here: Path, ecosort: Path) -> None:
     """The program is looked for beside ecosort, too, where a tree has it."""
     alone = here / "alone" / "ecosort"

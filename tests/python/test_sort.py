@@ -1,10 +1,12 @@
 """sort(): what each kind of `src` and `dst` gives, which format is taken, and what is refused."""
 
+import contextlib
 import gzip
 import io
 import json
 import lzma
 import os
+import pickle
 import re
 import signal
 import struct
@@ -119,6 +121,17 @@ def test_items_come_out_as_they_went_in(here: Path, temp: Path) -> None:
     assert sort(iter(["b", "a\0", "c"]), format="lines", terminator="\0").read() == b"a\0b\0c\0"
     with pytest.raises(BadInput, match="NoneType"):
         list(sort(iter([None, "b", "a"])))
+
+
+def test_paragraphs_of_items_stay_apart() -> None:
+    """Each got the end of a line only, so that all were one paragraph."""
+    items = ["c", "b\nx\n", "a\ny\n\n"]
+    assert sort(iter(items), format="lines", paragraphs=True).read() == b"a\ny\n\nb\nx\n\nc\n\n"
+
+
+@pytest.mark.parametrize("function", [sort, ecosort.cluster.sort])
+def test_a_sort_can_be_given_to_a_pool_of_processes(function: Any) -> None:
+    assert pickle.loads(pickle.dumps(function)) is function
 
 
 def test_arrays_and_buffers(here: Path) -> None:
@@ -292,6 +305,19 @@ def test_the_name_of_a_stream_or_its_output_says_what_the_rows_are(here: Path) -
         assert sort(file).read() == b"a\nb\n"
 
 
+@pytest.mark.parametrize("name", ["in.gz", b"in.gz", "in.csv.gz"])
+@pytest.mark.parametrize("dst", [None, "out.txt"])
+def test_a_file_object_of_lines_is_decompressed_as_its_name_is(here: Path, name: Any, dst: str | None) -> None:
+    """The compressed bytes were sorted where its name says no format, such as in.gz."""
+    Path("in.gz").write_bytes(gzip.compress(b"b\na\n"))
+    Path("in.csv.gz").write_bytes(gzip.compress(b"b\na\n"))
+    for options, expected in (({}, b"a\nb\n"), ({"decompress": False}, Path("in.gz").read_bytes() + b"\n")):
+        for by_name in (True, False):
+            with open(name, "rb") as file:  # noqa: PTH123  # a name of bytes
+                done = sort(name if by_name else file, dst, Options(format="lines", overwrite=True, **options))  # type: ignore[arg-type]
+            assert (done.read() if dst is None else Path(dst).read_bytes()) == expected
+
+
 def test_a_process_that_is_forked_meanwhile_does_not_hold_a_sort_up() -> None:
     """It has the end of the pipe to the program, which would else wait for it to end, too."""
     waits, ends = os.pipe()
@@ -313,6 +339,20 @@ def test_a_process_that_is_forked_meanwhile_does_not_hold_a_sort_up() -> None:
     os.wait()
 
 
+def test_a_process_that_is_forked_cannot_read_the_sort_of_its_parent() -> None:
+    """It got an empty output and a report of success."""
+    with sort(io.BytesIO(b"b\na\n" * 100), format="lines") as reader:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            with contextlib.suppress(BadInput):
+                reader.read()
+                os._exit(1)
+            os._exit(reader.report is not None)
+        assert os.waitpid(child, 0)[1] == 0
+        assert reader.read() == b"a\n" * 100 + b"b\n" * 100
+
+
 def test_no_file_of_a_split_or_of_rows_set_aside_is_replaced_unasked(here: Path) -> None:
     Path("in.csv").write_bytes(CSV)
     Path("k-00002.csv").write_text("mine")
@@ -325,8 +365,27 @@ def test_no_file_of_a_split_or_of_rows_set_aside_is_replaced_unasked(here: Path)
     assert Path("k-00002.csv").read_text() == "name,price\npen,2.50\n"
     Path("k-00001.csv").unlink()
     Path("k-00002.csv").unlink()
-    with pytest.raises(OutputExists, match=r"k-notes\.csv"):
+    with pytest.raises(OutputExists, match=r"k-manifest\.json"):
+        sort("in.csv", "k-{}.csv", by="name", split="rows=2")
+    Path("k-manifest.json").unlink()
+    with pytest.raises(OutputExists, match=r"'k-notes\.csv' may be a file of the split; .* such as 'parts/k-\{\}\.csv'$"):
         sort("in.csv", "k-{}.csv", by="name", split="by=name")
+
+
+@pytest.mark.parametrize("split", ["rows=2", "size=1kB", "files=2"])
+def test_a_split_is_not_refused_for_files_that_it_does_not_write(here: Path, split: str) -> None:
+    """Its numbers have five digits or more, and nothing else."""
+    names = ["k-2024.csv", "k-2024-old.csv", "k-00001x.csv", "k-0000²1.csv"]
+    for name in ("in.csv", *names):
+        Path(name).write_bytes(CSV)
+    sort("in.csv", "k-{}.csv", by="name", split=split)
+    assert Path("k-00001.csv").exists()
+    assert [Path(name).read_bytes() for name in names] == [CSV] * len(names)
+    for name in Path().glob("k-*"):
+        name.unlink()
+    Path("k-100000.csv").write_bytes(CSV)
+    with pytest.raises(OutputExists, match=r"k-100000\.csv"):
+        sort("in.csv", "./k-{}.csv", by="name", split=split)
 
 
 def test_a_reader_that_is_closed_stops_its_sort_and_one_that_fails_says_so(here: Path, temp: Path) -> None:
