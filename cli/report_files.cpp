@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "demsort_inplace/prepare/records.h"
 #include "job/places.h"
 
@@ -79,13 +79,12 @@ bool names_file(const GivenOption& given) {
 }
 
 void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
-  const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info{};
   if (report.path == "-") throw UsageError(fmt::format("{} '-' is no file; name one, such as /dev/stderr", report.option));
   if (::stat(report.path.c_str(), &info) != 0) {
     const int error = errno;
     if (error == ENOENT || error == EACCES)
-      job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
+      job::check_writable_directory(fmt::format("{}: directory", report.option), directory_of(report.path));
     if (error == ENOENT) return;
     throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }

@@ -6,19 +6,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
+#include "base/text.h"
 #include "engine/claim.h"
 
 namespace ecosort::demsort_inplace {
 
 namespace {
-
-[[nodiscard]] std::string parent_of(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
 
 [[nodiscard]] bool is_ours(const std::string& name) {
   return name == "output" || name == "spare" ||
@@ -33,7 +28,7 @@ bool is_name_of_job(const std::string& name) { return is_ours(name) || name == "
 
 JobPaths::JobPaths(const std::string& path)
     : file(path),
-      parent(parent_of(path)),
+      parent(directory_of(path)),
       directory(path + ".ecosort"),
       journal(directory + "/journal"),
       input(directory + "/input"),

@@ -1,24 +1,15 @@
 #include "engine/claim.h"
 
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "io/named_storage.h"
 #include "io/plain_file.h"
 
 namespace ecosort::engine {
-
-namespace {
-
-std::string parent_of(const std::string& path) {
-  std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
-}  // namespace
 
 bool is_claim(const std::string& path) {
   const std::vector<std::byte> bytes = io::read_whole_file(path);
@@ -32,11 +23,11 @@ void take_claim_away(io::Storage& storage, const std::string& output) {
   const std::string path = output + std::string(claim_ending);
   if (output == "-" || names == nullptr || !names->exists(path) || !is_claim(path)) return;
   names->remove(path);
-  names->sync_directory(parent_of(path));
+  names->sync_directory(directory_of(path));
 }
 
 Task<void> ClaimFile::write(std::string text) {
-  file_ = bench_.storage.create_unnamed(parent_of(path_), io::Role::output, io::Caching::buffered);
+  file_ = bench_.storage.create_unnamed(directory_of(path_), io::Role::output, io::Caching::buffered);
   auto* const bytes = reinterpret_cast<std::byte*>(text.data());
   co_await bench_.reactor.write(*file_, 0, bytes, text.size());
 }

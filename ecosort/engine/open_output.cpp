@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "base/errors.h"
+#include "base/text.h"
 
 namespace ecosort::engine {
 
@@ -15,8 +15,7 @@ io::Caching caching_of_output(std::uint64_t most_bytes, bool reread) noexcept {
 
 io::FilePtr open_output(io::Storage& storage, const std::string& output, io::Caching caching) {
   if (output == "-") return storage.open_standard_output();
-  const std::string parent = std::filesystem::path(output).parent_path().string();
-  return storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, caching);
+  return storage.create_unnamed(directory_of(output), io::Role::output, caching);
 }
 
 std::string publish_output(io::Storage& storage, io::FilePtr output, const std::string& path,

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "io/open_error.h"
 
 namespace ecosort::io {
@@ -38,10 +39,9 @@ auto uninterrupted(Call call) {
 // The directory of the name denied it, where there is no such file yet.
 [[noreturn]] void fail_to_open(const std::string& name, int error) {
   std::string denier = denied_on_the_way(name, error);
-  const std::string parent = std::filesystem::path(name).parent_path().string();
   const bool is_new = ::access(name.c_str(), F_OK) != 0 && errno == ENOENT;
   if (denier.empty() && is_new && (error == EACCES || error == EROFS))
-    denier = fmt::format(" (in the directory '{}')", parent.empty() ? "." : parent);
+    denier = fmt::format(" (in the directory '{}')", directory_of(name));
   throw IoError(fmt::format("{}: {}{}", name, std::strerror(error), denier), error);
 }
 

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "io/direct_io.h"
 #include "io/durable_names.h"
 #include "io/file_attributes.h"
@@ -85,8 +85,7 @@ FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching cac
 
 std::string PosixStorage::adopt_attributes(File& file, const std::string& of) {
   if (exists(of)) return io::adopt_attributes(file.fd(), file.path(), held_.find(of).path());
-  const std::string directory = std::filesystem::path(of).parent_path().string();
-  adopt_default_mode(file.fd(), file.path(), directory.empty() ? "." : directory);
+  adopt_default_mode(file.fd(), file.path(), directory_of(of));
   return {};
 }
 

@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "base/text.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "formats/lines/quoted.h"
@@ -82,7 +82,7 @@ bool are_smaller(const std::vector<engine::rows::LineInput>& inputs, std::uint64
 
 // The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
 void check_directory_of(const std::string& output, bool speaks_as_sort) {
-  const std::string parent = std::filesystem::path(output).parent_path().string(), directory = parent.empty() ? "." : parent;
+  const std::string directory = directory_of(output);
   if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
   if (errno == ENOENT && !speaks_as_sort)
     throw UsageError(fmt::format("open failed: {}: there is no directory {}; create it first", lines::quoted_name(output),
@@ -117,8 +117,7 @@ std::vector<std::string> run_directories(const Request& request, const std::stri
   std::vector<std::string> directories = request.means.temp_directories;
   if (directories.empty()) {
     const char* const named = std::getenv("TMPDIR");
-    const std::string parent = output == "-" ? "" : std::filesystem::path(output).parent_path().string();
-    directories.push_back(named != nullptr && *named != '\0' ? named : output == "-" ? "/tmp" : parent.empty() ? "." : parent);
+    directories.push_back(named != nullptr && *named != '\0' ? named : output == "-" ? "/tmp" : directory_of(output));
   }
   return directories;
 }

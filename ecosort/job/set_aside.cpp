@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "codec/codec.h"
 #include "io/plain_file.h"
 #include "io/posix_storage.h"
@@ -60,8 +60,7 @@ engine::rows::SetAsideTerms set_aside_of(const Request& request, std::uint64_t m
   if (path == "-") throw UsageError("bad rows cannot go to standard output; name a file");
   if (codec::codec_of_file_name(path))
     throw UsageError(fmt::format("{}: rows that are set aside are not compressed; name a file without that ending", path));
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  check_writable_directory(fmt::format("{}: directory", path), parent.empty() ? "." : parent);
+  check_writable_directory(fmt::format("{}: directory", path), directory_of(path));
   const std::string resolved = io::resolve_output(path).path;
   if (std::ranges::any_of(request.inputs,
                           [&](const std::string& input) { return input != "-" && io::is_same_file(path, input); }))

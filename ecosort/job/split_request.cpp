@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "base/text.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::job {
@@ -75,7 +76,7 @@ SplitNames split_names_of(const std::string& word, const std::string& output) {
   constexpr std::size_t most_bytes = 80;  // besides what stands for {}
   if (output.empty() || output == "-") refuse_split(word, "the files need names; give them with -o, such as 'out-{}.csv'");
   const std::filesystem::path path(output);
-  const std::string directory = path.parent_path().string(), base = path.filename().string();
+  const std::string directory = directory_of(output), base = path.filename().string();
   const std::size_t place = base.find("{}");
   if (directory.find("{}") != std::string::npos || place == std::string::npos || base.find("{}", place + 2) != std::string::npos)
     refuse_split(
@@ -83,7 +84,7 @@ SplitNames split_names_of(const std::string& word, const std::string& output) {
                   "put {{}} into the name of the output ('{}') once, behind the last slash, where the names of the files differ",
                   output));
   if (base.size() > most_bytes) refuse_split(word, fmt::format("the name of the output is longer than {} bytes", most_bytes));
-  return {directory.empty() ? "." : directory, base.substr(0, place), base.substr(place + 2)};
+  return {directory, base.substr(0, place), base.substr(place + 2)};
 }
 
 std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint64_t memory_bytes) {

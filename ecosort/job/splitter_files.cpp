@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "base/base64.h"
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "io/plain_file.h"
 
 namespace ecosort::job {
@@ -184,8 +184,7 @@ std::string to_text(const SplitterFile& file) {
 }
 
 void publish_text(io::Storage& storage, const std::string& path, std::string_view text) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  io::FilePtr file = storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::buffered);
+  io::FilePtr file = storage.create_unnamed(directory_of(path), io::Role::output, io::Caching::buffered);
   write_all(*file, text);
   storage.sync(*file);
   (void)storage.publish(*file, path);  // it reports what was reported of the slices beside it

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 namespace ecosort::engine::partition {
 
@@ -23,10 +23,9 @@ SliceFiles::SliceFiles(Bench& bench, std::vector<std::string> paths, const Slice
 SliceFiles::Files SliceFiles::create_files(std::size_t number) {
   Files files;
   for (const std::string& path : paths_) {
-    const std::string parent = std::filesystem::path(path).parent_path().string();
     auto file = std::make_unique<File>();
     file->path = number == 0 ? path : fmt::format("{}.{:05}", path, number);
-    file->file = bench_.storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::direct_if_possible);
+    file->file = bench_.storage.create_unnamed(directory_of(path), io::Role::output, io::Caching::direct_if_possible);
     files.push_back(std::move(file));
   }
   return files;

@@ -1,12 +1,12 @@
 #include "engine/rows/space_ahead.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/full_drive.h"
+#include "base/text.h"
 
 namespace ecosort::engine::rows {
 
@@ -30,9 +30,8 @@ void SpaceAhead::reach(std::uint64_t at, TaskGroup& tasks) {
 // Nothing must ever lack what is allocated here too early, so all of the output must fit beside it. A directory that is gone, or
 // has another name by now, is no fault of a sort whose files are open.
 bool SpaceAhead::has_room() const {
-  const std::string directory = std::filesystem::path(file_.path()).parent_path().string();
   try {
-    return bench_.storage.free_bytes(directory.empty() ? "." : directory) >= total_;
+    return bench_.storage.free_bytes(directory_of(file_.path())) >= total_;
   } catch (const Error&) {
     return false;
   }
