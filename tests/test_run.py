@@ -96,7 +96,10 @@ def test_what_request_prints_is_run_as_it_is(run: Run, tmp_path: Path) -> None:
         (["lines", "in", "-o", "out", "--split", "rows=1"], "put {} into the name of the output"),
         (["lines", "in", "-o", "out-{}", "--split", "rows=0"], "give a whole number, at least 1"),
         (["csv", "--by", "n", "in", "-o", "-", "--claim"], "name an output"),
-        (["csv", "--by", "n", "in", "-o", "out", "--unique", "--count", "--claim"], "rows with a count in front cannot be claimed"),
+        (
+            ["csv", "--by", "n", "in", "-o", "out", "--unique", "--count", "--claim"],
+            "rows with a count in front cannot be claimed",
+        ),
     ],
 )
 def test_words_that_no_file_makes_right_are_refused(run: Run, words: list[str], complaint: str) -> None:
