@@ -314,12 +314,12 @@ def test_runs_whose_rows_are_too_long_to_be_merged_say_with_how_much_memory_they
     """Codecs take a part of the memory, so that rows of a quarter of it do not fit."""
     lines = [b"%d" % number + b"x" * 524_200 + b"\n" for number in (3, 1, 2, 5, 4)]
 
-    def sort(memory: str) -> subprocess.CompletedProcess[bytes]:
-        words = [ecosort, "lines", "-q", "--compress", "zstd", f"--memory={memory}"]
+    def sort(memory: bytes) -> subprocess.CompletedProcess[bytes]:
+        words = [ecosort, "lines", "-q", "--compress", "zstd", "-S", memory]
         return subprocess.run(words, input=b"".join(lines), capture_output=True, cwd=tmp_path, check=False)
 
-    refused = sort("2MiB")
+    refused = sort(b"2M")
     assert refused.returncode == 2
-    advice = re.search(rb"too long to be merged with this memory; try -S (\d+KiB)\n", refused.stderr)
+    advice = re.search(rb"too long to be merged with this memory; try -S (\d+K)\n", refused.stderr)
     assert advice, refused.stderr
-    assert sort(advice[1].decode()).stdout == b"".join(sorted(lines))
+    assert sort(advice[1]).stdout == b"".join(sorted(lines))
