@@ -33,7 +33,7 @@ std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view comm
 
 // -S takes the letters of GNU sort.
 std::string memory_word(const AdviceWords& words, std::uint64_t bytes) {
-  return fmt::format("{} {}{}", words.memory, div_up(bytes, 1024), std::string_view(words.memory) == "-S" ? "K" : "KiB");
+  return fmt::format("{} {}{}", words.memory, div_up(bytes, 1024), words.memory == "-S" ? "K" : "KiB");
 }
 
 std::string ways_in_place(const demsort_inplace::prepare::NoSpaceInPlace& space, const AdviceWords& words) {

@@ -10,9 +10,7 @@ namespace ecosort::cli {
 
 // The command, and its options that give more memory and other places for runs.
 struct AdviceWords {
-  std::string_view command;
-  const char* memory;
-  const char* temp;
+  std::string_view command, memory, temp;
 };
 
 // "; try --memory 4096KiB" and the like, to follow the error's own line; empty where it says enough.

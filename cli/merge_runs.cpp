@@ -90,7 +90,7 @@ int merge_runs(const CommandLine& line, double started_s) {
   request.inputs = named.paths;
   const job::WrittenFiles written = job::written_files(line.request);
   check_report_files(line.reports.files(), named.paths, written);
-  for (const std::string& file : named.files) check_report_files(line.reports.files(), named.paths, {file});
+  for (const std::string& file : named.files) check_report_files(line.reports.files(), std::vector<std::string>(), {file});
   for (const job::RestOfJob& rest : named.rests) {  // which may be nowhere else
     check_report_files(line.reports.files(), rest.records, written);
     if (rest.rows) check_report_files(line.reports.files(), rest.rows->inputs, written);

@@ -27,6 +27,8 @@ namespace ecosort::cli {
 
 namespace {
 
+constexpr std::uint64_t some_bytes = 1000;  // where it does not matter how many there are
+
 struct Made {
   Request request;  // without what a profile says, which is asked when it is done
   CommandLine line;
@@ -64,23 +66,21 @@ Made read_words(const CommandRow& command, const Words& words) {
 void check_without_files(Request request) {
   if (request.format() == Format::records && !request.shuffle) return void(job::wanted_of(request, {}, planner::read_machine()));
   request.compression.output = job::output_codec_word(request);  // also what the name of the output says
-  constexpr std::uint64_t some = 1000;
-  (void)job::split_of(request, some);
+  (void)job::split_of(request, some_bytes);
   (void)job::claim_text_of(request, request.place.output.empty() ? "-" : request.place.output);
   request.place = {.output = "-"};
   request.inputs.clear();
   request.means = {};
   job::choose_seed(request);
   io::PosixStorage storage;
-  (void)job::make_rows_job(request, storage, job::SpecialOutput::unopened, some);
+  (void)job::make_rows_job(request, storage, job::SpecialOutput::unopened, some_bytes);
 }
 
 // Compressed files are no resumable job's. What the inputs are shows when they are there; some names say it.
 bool is_compressed(const Request& request) {
   if (request.format() == Format::records) return false;
   io::PosixStorage storage;
-  constexpr std::uint64_t some = 1000;
-  if (demsort_inplace::prepare::make_kept_job(request, some, storage).codecs.packing) return true;
+  if (demsort_inplace::prepare::make_kept_job(request, some_bytes, storage).codecs.packing) return true;
   return request.compression.decompress &&
          std::ranges::any_of(request.inputs, [](const std::string& name) { return codec::codec_of_file_name(name).has_value(); });
 }

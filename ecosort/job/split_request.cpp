@@ -75,8 +75,7 @@ SplitTerms split_terms_of(const Request& request) {
 SplitNames split_names_of(const std::string& word, const std::string& output) {
   constexpr std::size_t most_bytes = 80;  // besides what stands for {}
   if (output.empty() || output == "-") refuse_split(word, "the files need names; give them with -o, such as 'out-{}.csv'");
-  const std::filesystem::path path(output);
-  const std::string directory = directory_of(output), base = path.filename().string();
+  const std::string directory = directory_of(output), base = std::filesystem::path(output).filename().string();
   const std::size_t place = base.find("{}");
   if (directory.find("{}") != std::string::npos || place == std::string::npos || base.find("{}", place + 2) != std::string::npos)
     refuse_split(
