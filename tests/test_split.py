@@ -112,6 +112,22 @@ def test_values_that_come_again_are_refused(ecosort: Path, tmp_path: Path) -> No
     assert listing(tmp_path) == [str(tmp_path / "in.csv")]
 
 
+@pytest.mark.parametrize("link", [False, True])
+def test_no_input_becomes_a_file_of_the_split(ecosort: Path, tmp_path: Path, link: bool) -> None:
+    text = b"day,n\na,1\nb,2\n"
+    (tmp_path / "b.csv").write_bytes(text)
+    if link:
+        (tmp_path / "a.csv").symlink_to("b.csv")
+    before = listing(tmp_path)
+    done = sort(ecosort, tmp_path, "csv", "--by", "day", "--split", "by=day", "b.csv", "-o", "{}.csv")
+    name = "./a.csv" if link else "./b.csv"
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"ecosort: '{name}' is an input, and would become a file of the split; choose other names with -o\n",
+    )
+    assert (listing(tmp_path), (tmp_path / "b.csv").read_bytes()) == (before, text)
+
+
 def test_files_of_at_most_so_many_bytes(ecosort: Path, tmp_path: Path) -> None:
     lines = rows(20_000, ["a", "b"])
     lines.append(b"a,0," + b"y" * 30_000 + b"\n")

@@ -95,7 +95,7 @@ std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint
   if (request.groups.count) refuse_split(word, "counted rows have one output; leave the counts or the split out");
   if (request.verification.reread)
     refuse_split(word, "several files cannot be verified by reading them again; verify them as usual");
-  engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output), 0};
+  engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output), request.inputs, 0};
   job.memory_bytes = round_down(memory_bytes / share, page_bytes);
   return job;
 }

@@ -26,9 +26,10 @@ void demand_replaceable(const std::string& path) { (void)io::resolve_output(path
 
 }  // namespace
 
-SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names)
+SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::vector<std::string> inputs)
     : storage_(storage),
       names_(std::move(names)),
+      inputs_(std::move(inputs)),
       stage_(names_.path(names_.pattern() + ".split")),
       manifest_(names_.path(names_.before + "manifest.json")) {
   before_ = files_before();
@@ -79,7 +80,11 @@ io::FilePtr SplitFiles::create(const std::string& value) {
     throw UsageError(fmt::format("'{}' is the name of another file of the split; choose other names with -o", name));
   if (!known_.insert(name).second)
     throw UsageError(fmt::format("rows for '{}' come again behind others: sort by what the rows are split by", name));
-  demand_replaceable(names_.path(name));
+  const std::string path = names_.path(name);
+  demand_replaceable(path);
+  if (storage_.exists(path) &&
+      std::ranges::any_of(inputs_, [&](const std::string& input) { return input != "-" && io::is_same_file(path, input); }))
+    throw UsageError(fmt::format("'{}' is an input, and would become a file of the split; choose other names with -o", path));
   files_.push_back({name});
   return storage_.create_named(staged(name), io::Role::output, io::Caching::direct_if_possible);
 }

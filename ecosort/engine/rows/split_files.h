@@ -36,13 +36,15 @@ struct SplitFile {
 // Coordinator only.
 class SplitFiles {
  public:
-  // Makes the directory, and clears what was left in it. IoError, NameError; UsageError where someone else is at work there.
-  SplitFiles(io::NamedStorage& storage, SplitNames names);
+  // Makes the directory, and clears what was left in it. No file takes the place of one of `inputs`. IoError, NameError;
+  // UsageError where someone else is at work there.
+  SplitFiles(io::NamedStorage& storage, SplitNames names, std::vector<std::string> inputs);
   SplitFiles(const SplitFiles&) = delete;
   SplitFiles& operator=(const SplitFiles&) = delete;
   ~SplitFiles();  // removes what was not published
 
-  // A file whose name has this in the place of {}. UsageError where there is one of this name already, or too many.
+  // A file whose name has this in the place of {}. UsageError where the split has one of this name, an input has it, or there are
+  // too many.
   [[nodiscard]] io::FilePtr create(const std::string& value);
   // It has all its bytes and is durable.
   void complete(io::FilePtr file, std::uint64_t rows, std::uint64_t bytes);
@@ -62,6 +64,7 @@ class SplitFiles {
 
   io::NamedStorage& storage_;
   const SplitNames names_;
+  const std::vector<std::string> inputs_;
   const std::string stage_, manifest_;
   io::FilePtr lock_;
   std::vector<SplitFile> files_;

@@ -38,7 +38,7 @@ SplitSink::SplitSink(const RowTools& tools, const SplitJob& job, const std::stri
       codecs_(codecs),
       packing_(packing),
       rows_(tools.format, job.terms),
-      files_(names_of(tools.bench.storage), job.names),
+      files_(names_of(tools.bench.storage), job.names, job.inputs),
       turned_(reactor_.scope()) {}
 
 void SplitSink::put(std::byte* block, std::size_t bytes) {

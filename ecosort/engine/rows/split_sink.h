@@ -21,7 +21,8 @@ struct SplitJob {
   std::string word;  // as it was given: "rows=1000"
   SplitTerms terms;
   SplitNames names;
-  std::uint64_t memory_bytes = 0;  // besides the plan's
+  std::vector<std::string> inputs;  // files that none of the split may replace
+  std::uint64_t memory_bytes = 0;   // besides the plan's
 };
 
 // Coordinator only.
