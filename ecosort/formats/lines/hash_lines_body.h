@@ -1,6 +1,7 @@
 // Hashes of lines: bodies over the vectors V of line_kernels_body.h.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -97,11 +98,15 @@ LineHash sum_of_hashes(const ecosort::lines::LinePlace* lines, std::size_t count
     };
     typename V::Fours fours{};
     std::size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-      if (are_usual(lines + i)) [[likely]]
+    while (count - i >= 4) {
+      if (are_usual(lines + i)) [[likely]] {
         V::add_four(lines + i, fours);
-      else
-        add(sum_one_by_one<V>(lines + i, 4));
+        i += 4;
+      } else {
+        const std::size_t some = std::min<std::size_t>(count - i, 16);  // four: 13 instead of 11 ns for integers as text
+        add(sum_one_by_one<V>(lines + i, some));
+        i += some;
+      }
     }
     add(sum_one_by_one<V>(lines + i, count - i));
     const LineSums total = V::total_of(fours);
