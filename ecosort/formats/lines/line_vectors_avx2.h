@@ -124,7 +124,7 @@ struct Avx2Vectors {
   [[gnu::always_inline]] static __m256i two_lines(const ecosort::lines::LinePlace* lines) noexcept {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(all_sums(lines[0])), all_sums(lines[1]), 1);
   }
-  // As finished() of hash_lines_body.h; the product is one of 32-bit halves.
+  // Does as finished() of hash_lines_body.h; the product is put together of those of 32-bit halves.
   static __m256i finished(__m256i sums) noexcept {
     const __m256i low_factor = _mm256_set1_epi64x(static_cast<long long>(finish_factor)),
                   high_factor = _mm256_srli_epi64(low_factor, 32);
