@@ -4,6 +4,7 @@
 #include "cli/manual.h"
 #include "cli/option_table.h"
 #include "ecosort/value_types.hpp"
+#include "job/output_codec.h"
 
 namespace ecosort::cli {
 
@@ -90,7 +91,12 @@ std::string manual_json() {
   Json commands = Json::array();
   for (const std::vector<CommandTable>* tables : {&command_tables(), &plan_tables()})
     for (const CommandTable& table : *tables) commands.push_back(command_json(table));
-  const Json manual{{"schema", "ecosort.manual/1"}, {"version", ECOSORT_VERSION}, {"commands", std::move(commands)}};
+  Json endings = Json::array();
+  for (const std::string_view ending : job::endings_of_inputs()) endings.push_back(ending);
+  const Json manual{{"schema", "ecosort.manual/1"},
+                    {"version", ECOSORT_VERSION},
+                    {"commands", std::move(commands)},
+                    {"compressed_endings", std::move(endings)}};
   return manual.text(1) + "\n";
 }
 

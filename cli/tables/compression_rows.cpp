@@ -33,8 +33,8 @@ std::vector<OptionRow> compression_rows(std::string_view decompress, std::string
                                        job::codec_endings() + "). bgzf is gzip in blocks, which tabix and samtools index";
   static const std::string level = "how hard to compress: " + job::codec_levels();
   return {{"--decompress", "auto|never", decompress,
-           "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, lzma, bzip2), by their first bytes or their "
-           "name; `never`: sort them as they are",
+           "`auto`: decompress inputs that a codec of --compress-output made, or lzma, by their first bytes or their name; "
+           "`never`: sort them as they are",
            Concern::compression, sets("compression.decompress", as_decompress)},
           {"--compress-output", codecs, output, by_ending, Concern::compression, sets("compression.output", as_text)},
           {"--level", "N", "that of the codec's program", level, Concern::compression, sets("compression.level", as_level)}};

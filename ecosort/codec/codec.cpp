@@ -11,6 +11,11 @@
 #include "codec/facts.h"
 
 namespace ecosort::codec {
+namespace {
+
+constexpr std::string_view older_ending_of_xz = ".lzma";  // xz reads its older format, and does not write it
+
+}  // namespace
 
 const char* name_of(Codec codec) noexcept { return facts_of(codec).name; }
 
@@ -27,7 +32,7 @@ std::optional<Codec> codec_of_file_name(std::string_view name) noexcept {
 }
 
 std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
-  if (has_ending(name, ".lzma")) return Codec::xz;
+  if (has_ending(name, older_ending_of_xz)) return Codec::xz;
   const std::optional<Codec> codec = codec_of_file_name(name);
   return codec ? std::optional(reader_of(*codec)) : std::nullopt;
 }
@@ -57,6 +62,13 @@ std::string names_with_bars() {
 
 std::string endings() {
   return listed([](Codec codec) { return std::string(facts_of(codec).ending); }, " ", " ");
+}
+
+std::vector<std::string_view> endings_of_inputs() {
+  std::vector<std::string_view> endings;
+  for (const Codec codec : all_codecs) endings.push_back(facts_of(codec).ending);
+  endings.push_back(older_ending_of_xz);
+  return endings;
 }
 
 std::string levels() {

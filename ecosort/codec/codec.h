@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ecosort/ecosort.hpp"
 
@@ -35,6 +36,8 @@ inline constexpr std::size_t beginning_bytes = 64;
 [[nodiscard]] std::string names_with_bars();
 [[nodiscard]] std::string endings();
 [[nodiscard]] std::string levels();
+// Returns the endings of names by which inputs are decompressed.
+[[nodiscard]] std::vector<std::string_view> endings_of_inputs();
 
 // "auto" or "never", and a level. UsageError, which begins with the name of the option.
 [[nodiscard]] bool decompress_of_word(const std::string& word, std::string_view option);

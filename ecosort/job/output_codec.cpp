@@ -14,5 +14,6 @@ std::string output_codec_word(const Request& request) {
 std::string codec_names() { return codec::names_with_bars(); }
 std::string codec_endings() { return codec::endings(); }
 std::string codec_levels() { return codec::levels(); }
+std::vector<std::string_view> endings_of_inputs() { return codec::endings_of_inputs(); }
 
 }  // namespace ecosort::job

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ecosort/request.hpp"
 
@@ -15,5 +17,7 @@ namespace ecosort::job {
 [[nodiscard]] std::string codec_names();
 [[nodiscard]] std::string codec_endings();
 [[nodiscard]] std::string codec_levels();
+// Returns the endings of names by which inputs are decompressed.
+[[nodiscard]] std::vector<std::string_view> endings_of_inputs();
 
 }  // namespace ecosort::job

@@ -235,11 +235,11 @@ struct EnergyTerms {
   double idle_w = 0, core_w = 0, gb_j = 0;
 };
 
-// Says what is compressed on the way in and out (of lines and rows: gzip, zstd, lz4, xz, bzip2), and the temporary runs of all.
+// Says what is compressed on the way in and out (of lines and rows, by a codec such as gzip), and the temporary runs of all.
 // Damaged or truncated input is an IoError that names the place in the compressed file.
 struct Compression {
   bool decompress = false;      // inputs that are compressed, by their beginning or their name
-  std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
+  std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name, such as .gz
   std::optional<int> level{};   // of the output; none: the usual one
   // Compresses temporary runs: "none", "prefix" (of rows), "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and
   // its first rows show to pay; empty: "auto" for lines and rows, "none" for records, shuffles, and jobs that outlive a crash.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-CODEC_ENDINGS = (".gz", ".zst", ".lz4", ".xz", ".bz2", ".bgz")
-_READ_ENDINGS = (*CODEC_ENDINGS, ".lzma")  # xz reads its older format, and does not write it
+from ecosort.manual import compressed_endings
+
 ASSUMED_RATIO = 4  # a plan assumes that the rows have so many times the size of a compressed input
 
 
 def split_codec(name: str) -> tuple[str, str]:
     """Returns the name without the ending of a codec, and that ending in small letters, which is empty where there is none."""
-    ending = next((ending for ending in _READ_ENDINGS if name.lower().endswith(ending)), "")
+    ending = next((ending for ending in compressed_endings() if name.lower().endswith(ending)), "")
     return name[: len(name) - len(ending)], ending
 
 

@@ -54,8 +54,19 @@ class Command:
 def commands() -> dict[str, Command]:
     """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there, and
     EcoSortError where it fails."""
-    text = _INSIDE.read_bytes() if _INSIDE.exists() else answer_of("manual", "json")
-    return {told["name"]: _command(told) for told in json.loads(text)["commands"]}
+    return {told["name"]: _command(told) for told in _manual()["commands"]}
+
+
+@functools.cache
+def compressed_endings() -> tuple[str, ...]:
+    """Of file names, such as ".gz", by which the program decompresses inputs. Raises as commands()."""
+    return tuple(_manual()["compressed_endings"])
+
+
+@functools.cache
+def _manual() -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(_INSIDE.read_bytes() if _INSIDE.exists() else answer_of("manual", "json"))
+    return told
 
 
 def _command(told: dict[str, Any]) -> Command:

@@ -7,7 +7,6 @@ import json
 import lzma
 import os
 import pickle
-import re
 import signal
 import struct
 import subprocess
@@ -19,7 +18,7 @@ from typing import Any
 import ecosort.cluster
 import numpy as np
 import pytest
-from ecosort.codec_names import CODEC_ENDINGS, is_named_tsv, split_codec
+from ecosort.codec_names import is_named_tsv, split_codec
 from ecosort.options import MEMBERS
 from sort_support import listing
 
@@ -471,14 +470,6 @@ def test_rows_of_several_lines_and_keys_of_mainframes(here: Path) -> None:
     by = ecosort.at(0).packed(2)
     sort("records", "sorted", Options(by=by, record_size=2))
     assert Path("sorted").read_bytes() == bytes.fromhex("001D 000C 002C")
-
-
-def test_the_endings_of_codecs_are_those_of_the_program() -> None:
-    """A codec that the program gets and this package does not know: its files would have no format by their names."""
-    commands = json.loads(subprocess.check_output([find_program(), "manual", "json"]))["commands"]
-    csv = next(command for command in commands if command["name"] == "csv")
-    option = next(option for option in csv["options"] if "--compress-output" in option["names"])
-    assert tuple(re.findall(r"\.\w+(?=[ )])", option["text"].partition("(")[2])) == CODEC_ENDINGS
 
 
 def test_the_older_format_of_xz_is_read_by_its_name(here: Path) -> None:
