@@ -1,12 +1,13 @@
 // The in-cache step of the index sort: one bucket of the radix partition.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 
 #include "sorting/radix_digit.h"
+#include "sorting/word_sort.h"
 
 namespace ecosort::sorting {
 
@@ -19,25 +20,31 @@ class BucketWorkspace {
  public:
   [[nodiscard]] std::uint32_t* words_for(std::size_t entries) {
     if (entries > entries_) {
-      const std::size_t room = std::bit_ceil(entries);
-      words_.reset(new std::uint32_t[2 * room]);
-      entries_ = room;
+      entries_ = room_to_sort(entries);
+      words_.reset(new AlignedWords[2 * entries_ / std::size(words_[0].words)]);
     }
-    return words_.get();
+    return words_[0].words;
   }
 
  private:
-  std::unique_ptr<std::uint32_t[]> words_;
+  struct alignas(word_alignment) AlignedWords {
+    std::uint32_t words[word_alignment / sizeof(std::uint32_t)];
+  };
+
+  std::unique_ptr<AlignedWords[]> words_;
   std::size_t entries_ = 0;
 };
 
 // Stable, in place; for short ranges.
 void insertion_sort(Entry* entries, std::size_t n) noexcept;
 
-// Moves from[0..n) to to[0..n), stably ordered by the leading `wanted` (at most 16) differing bits, and completely ordered within
-// groups of up to insertion_limit entries that agree in them. n <= max_bucket. Returns whether a longer group, of different keys,
+// Returns how many bits the digit of a bucket of n entries has room for; n >= 2.
+[[nodiscard]] unsigned bucket_digit_bits(std::size_t n);
+
+// Moves from[0..n) to to[0..n), stably ordered by the digit of the plan, and completely ordered within groups of up to
+// insertion_limit entries that agree in it. n <= max_bucket. Returns whether a longer group, of different keys,
 // is left unordered; it lies together, its entries of equal key in their old order. `plan` must lead the bits in which the
-// bucket's entries differ.
+// bucket's entries differ, and have at most bucket_digit_bits(n).
 bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace);
 
 }  // namespace ecosort::sorting

@@ -63,7 +63,7 @@ struct DigitPlan {
   [[nodiscard]] bool leads(KeyBits differing) const noexcept;
 };
 
-// The digit of at most `wanted` bits (1 ... 16) that leads `differing`.
+// The digit of at most `wanted` bits (1 ... 31) that leads `differing`.
 DigitPlan plan_digit(KeyBits differing, unsigned wanted, DigitBits from);
 inline DigitPlan plan_digit(KeyBits differing, unsigned wanted) { return plan_digit(differing, wanted, digit_bits()); }
 

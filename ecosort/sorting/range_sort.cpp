@@ -10,7 +10,7 @@
 
 // Most significant digit first, two steps for most inputs:
 //
-//   entries --partition, up to 12 bits, past the caches--> other --bucket by bucket, 16 bits, in the cache--> entries
+//   entries --partition, up to 12 bits, past the caches--> other --bucket by bucket, 16 bits or more, in the cache--> entries
 //
 // The paper (section 4) sorts least significant digit first by three bytes and finishes with insertion sort; that moves every
 // entry through memory three times, this once there and once back. A bucket too large for the second step (skewed keys) is
@@ -20,9 +20,8 @@
 namespace ecosort::sorting {
 namespace {
 
-constexpr unsigned bucket_bits = 12;     // a uniform bucket has 2^11 ... 2^12 entries
-constexpr unsigned max_digit_bits = 12;  // 4096 buckets: 1 MiB of bucket buffers per task
-constexpr unsigned bucket_digit_bits = 16;
+constexpr unsigned bucket_bits = 12;                               // a uniform bucket has 2^11 ... 2^12 entries
+constexpr unsigned max_digit_bits = 12;                            // 4096 buckets: 1 MiB of bucket buffers per task
 constexpr std::size_t parallel_threshold = std::size_t{1} << 16U;  // entries; below, tasks cost more than they save
 constexpr std::size_t tasks_per_thread = 8;
 
@@ -56,7 +55,7 @@ void sort_cached_range(Entry* entries, Entry* other, std::size_t n, KeyBits diff
     if (target == Target::other_array) copy_entries(other, entries, n);
     return;
   }
-  const DigitPlan plan = plan_digit(differing, bucket_digit_bits);
+  const DigitPlan plan = plan_digit(differing, bucket_digit_bits(n));
   if (sort_bucket(entries, other, n, plan, workspace)) sort_groups(other, entries, n, plan, workspace);
   if (target == Target::same_array) copy_entries(entries, other, n);
 }
