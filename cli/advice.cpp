@@ -84,7 +84,9 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
     return "; or give --append-rest, which puts the rest behind the runs, unsorted";
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
-  if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
+  if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr)
+    return words.command == "shuffle" ? "; with --no-header the first row is one like the others"
+                                      : "; with --no-header columns have numbers, as in --by 3";
   if (dynamic_cast<const QuoteMisplaced*>(&error) != nullptr) return "; with --quote none quotes are bytes like others";
   if (const auto* mistaken = dynamic_cast<const DelimiterMistaken*>(&error))
     return fmt::format("; did you mean --delimiter {}?", word_of_delimiter(mistaken->delimiter));

@@ -29,7 +29,7 @@ bool is_name_of_job(const std::string& name) { return is_ours(name) || name == "
 JobPaths::JobPaths(const std::string& path)
     : file(path),
       parent(directory_of(path)),
-      directory(path + ".ecosort"),
+      directory(job_directory_of(path)),
       journal(directory + "/journal"),
       input(directory + "/input"),
       output(directory + "/output"),

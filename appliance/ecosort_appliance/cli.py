@@ -31,6 +31,7 @@ from ecosort_appliance.users import find_user
 
 _NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_PAUSED = "the queue is paused: no job begins; ecosort queue resume ends that"
 _NOT_SERVED = "no service works on this queue: `ecosort serve` does these jobs, `ecosort queue run` those that are due"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
@@ -110,7 +111,7 @@ def list_jobs(all_jobs: bool, as_json: bool) -> int:
     for line in show.table(found):
         click.echo(line)
     if jobs.is_stopped(connection):
-        click.echo("the queue is paused: no job begins; ecosort queue resume ends that")
+        click.echo(_PAUSED)
     elif any(job.state in (jobs.QUEUED, jobs.STANDING) for job in waiting) and not is_served(directory):
         click.echo(_NOT_SERVED)
     return 0
@@ -238,6 +239,8 @@ def run(tick_s: float, after: str | None) -> int:
     from ecosort_appliance.scheduler import Scheduler, Settings
 
     directory, connection = opened()
+    if jobs.is_stopped(connection):
+        click.echo(_PAUSED, err=True)
     last = connection.execute("SELECT coalesce(max(ended_s), 0) AS last_s FROM jobs").fetchone()["last_s"]
     scheduler = Scheduler(directory, connection, Settings(tick_s=tick_s, after=after))
     try:

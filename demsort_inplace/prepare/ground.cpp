@@ -35,14 +35,6 @@ void check_regular(const io::File& input) {
     throw UsageError(fmt::format("'{}' is not a regular file, and cannot be read again after a crash", input.path()));
 }
 
-void check_no_job(const std::string& output, io::PosixStorage& storage) {
-  if (!storage.exists(JobPaths(output).directory)) return;
-  throw UsageError(fmt::format(
-      "'{0}.ecosort' holds a job that was interrupted; continue with: ecosort resume {0}, or give it up with: ecosort resume "
-      "--abandon {0}",
-      output));
-}
-
 void check_outlives_crash(const std::string& directory) {
   if (const std::string doubt = io::doubt_about_names(directory); !doubt.empty())
     throw UsageError(

@@ -16,9 +16,6 @@ namespace ecosort::demsort_inplace::prepare {
 // UsageError unless the input is a regular file: only these show by their times whether someone has written to them.
 void check_regular(const io::File& input);
 
-// UsageError where an interrupted job is beside the output already.
-void check_no_job(const std::string& output, io::PosixStorage& storage);
-
 // UsageError where journal, runs and their names might not outlive a crash.
 void check_outlives_crash(const std::string& directory);
 

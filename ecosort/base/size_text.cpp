@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "base/errors.h"
+#include "base/text.h"
 
 namespace ecosort {
 
@@ -27,13 +29,12 @@ constexpr std::array decimal_units{Unit{"EB", 1'000'000'000'000'000'000},
                                    Unit{"B", 1},
                                    Unit{"", 1}};
 
-// Returns the bytes of a unit with this suffix, or 0 if there is none.
+// Returns the bytes of a unit with this suffix, whose letters may be small or large, or 0 if there is none.
 std::uint64_t unit_of(std::string_view suffix) {
-  for (const Unit& unit : binary_units)
-    if (unit.suffix == suffix) return unit.bytes;
-  for (const Unit& unit : decimal_units)
-    if (unit.suffix == suffix) return unit.bytes;
-  return 0;
+  const auto is_it = [suffix](const Unit& unit) { return std::ranges::equal(unit.suffix, suffix, {}, to_lower, to_lower); };
+  if (const auto* unit = std::ranges::find_if(binary_units, is_it); unit != binary_units.end()) return unit->bytes;
+  const auto* const unit = std::ranges::find_if(decimal_units, is_it);
+  return unit == decimal_units.end() ? 0 : unit->bytes;
 }
 
 }  // namespace
@@ -72,7 +73,9 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
     const std::uint64_t unit = unit_of(suffix);
     if (unit != 0 && !__builtin_mul_overflow(number, unit, &bytes)) return bytes;
   }
-  throw UsageError(fmt::format("{}: '{}' is not a size; write a whole number with a unit, such as 512MiB or 4GB", option, text));
+  throw UsageError(
+      fmt::format("{}: '{}' is not a size; write a whole number and a unit (kB, MB, GB, TB, KiB, MiB, GiB, TiB), such as 512MiB",
+                  option, text));
 }
 
 std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option) {

@@ -17,6 +17,9 @@ using Text = std::string_view;
   return name.size() >= ending.size() && std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, to_lower);
 }
 
+// Returns the directory of a job that outlives a crash, beside its output.
+[[nodiscard]] inline std::string job_directory_of(const std::string& output) { return output + ".ecosort"; }
+
 // Returns the directory in which a file of this name is.
 [[nodiscard]] inline std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');

@@ -164,7 +164,7 @@ engine::fixed::MergeFilesJob prepare_merge(const Request& request, std::vector<e
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   job.head = common_head(request, job.inputs);
   if (!job.plan.is_direct || !job.head.empty()) read_through_page_cache(request.inputs, job.inputs, storage);
-  job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
+  job.output = resolve_output(request.place.output);
   job.claim = claim_text_of(request, job.output);
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
   const planner::FilePasses passes = planner::passes_of(sizes, {job.plan.fan_in, job.plan.most_between}, temp_bytes_of);

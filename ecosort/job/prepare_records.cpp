@@ -320,7 +320,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   job.head = common_head(request, job.inputs);
   add_head(prepared.space, job.head.size());
   if (!leeway.space_is_only_told) check_space(request, prepared);
-  job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
+  job.output = resolve_output(request.place.output);
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
   job.groups = {group_policy_of(request), group_format_of(request)};

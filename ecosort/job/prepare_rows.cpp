@@ -102,7 +102,7 @@ std::string resolve_output(const Request& request, SpecialOutput special) {
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
   if (error != 0 || S_ISREG(info.st_mode)) {
     check_directory_of(output, is_sort(request));
-    return io::resolve_output(output).path;
+    return request.place.kind == PlaceKind::file ? job::resolve_output(output) : io::resolve_output(output).path;
   }
   if (S_ISDIR(info.st_mode)) cannot("open failed", output, EISDIR);
   if (special == SpecialOutput::unopened) return "-";

@@ -199,6 +199,11 @@ def _sort_files(names: list[str], dst: Any, told: dict[str, Any]) -> Any:
         if len(names) > 1:
             raise BadInput("src: give one .npy file; arrays of several files are not joined")
         return _sort_array(names[0], dst, told)
+    ending = Path(os.fsdecode(dst)).suffix.lower() if isinstance(dst, _PATHS) else ""
+    if ending in (*_ENDINGS["table"], *_ENDINGS["array"]) and "format" not in told:
+        raise BadInput(
+            f"dst: a sort of {form} writes {form}, and the name '{os.fsdecode(dst)}' says {ending}; give it another ending"
+        )
     if (dst is None and not told.get("in_place")) or callable(getattr(dst, "write", None)):
         return _from_pipe(PipedSort(_piped(told, form, names, "-"), goal=told.get("goal"), is_fed=False), dst)
     if told.get("in_place") and len(names) > 1:

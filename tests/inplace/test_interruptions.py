@@ -407,3 +407,19 @@ def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Pa
         assert "  another process is working on it\n" in status.stdout
     assert ended(process)[0] == 0
     assert file4.read_bytes() == wanted
+
+
+@pytest.mark.parametrize("words", ["sort --key 0:10", "lines", "csv --by a", "merge --key 0:10", "merge --lines", "shuffle"])
+def test_nothing_else_is_written_where_a_job_waits(ecosort: Path, tmp_path: Path, words: str) -> None:
+    """When it is continued the job would replace it, or a sort in place has its records there."""
+    (tmp_path / "in").write_bytes(b"a" * 99 + b"\n")
+    (tmp_path / "out").write_bytes(b"before")
+    (tmp_path / "link").symlink_to("out")
+    (tmp_path / "out.ecosort").mkdir()
+    for name in ("out", "link"):
+        done = subprocess.run(
+            [ecosort, *words.split(), "in", "-o", name], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 2
+        assert "out.ecosort' holds a job that was interrupted; continue with: ecosort resume " in done.stderr
+        assert (tmp_path / "out").read_bytes() == b"before"

@@ -196,6 +196,7 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
     [
         ("in", "out", {}, "the name 'in' does not say which format it is; give format="),
         (["in.csv", "in.txt"], "out", {"by": "a"}, "of several formats"),
+        ("in.csv", "out.parquet", {"by": "a"}, "a sort of csv writes csv, and the name 'out.parquet' says .parquet"),
         ("in.csv", "out", {}, "by is empty"),
         ("in.csv", "out", {"by": at(0).u64()}, "is no key of csv"),
         ("in.csv", "out", {"by": "a", "separator": ","}, "separator is for lines, not for csv"),
