@@ -21,10 +21,11 @@ constexpr std::uint32_t mask_of(unsigned place_bits) noexcept { return (std::uin
 constexpr unsigned pass_bits = 8;
 constexpr std::size_t pass_values = 1U << pass_bits;
 
-// Null where n words are counted.
-SortWords word_sort_for(std::size_t n) {
-  static const WordSort words = word_sort_of(cpu_level());
-  return n <= words.most ? words.sort : nullptr;
+// Digits of random bits have so many values that counts do not wait for each other. Text leaves holes between the bits that
+// differ.
+bool are_random(KeyBits differing) noexcept {
+  const std::uint64_t from_first = differing.prefix << std::countl_zero(differing.prefix | 1U);
+  return std::countl_one(from_first) >= 16;
 }
 
 void insert_backwards(Entry* entries, std::size_t at) noexcept {
@@ -129,18 +130,21 @@ void insertion_sort(Entry* entries, std::size_t n) noexcept {
   }
 }
 
-unsigned bucket_digit_bits(std::size_t n) {
-  return word_bits - (word_sort_for(n) == nullptr ? counted_place_bits : static_cast<unsigned>(std::bit_width(n - 1)));
+BucketWay bucket_way(std::size_t n, KeyBits differing) {
+  static const WordSort words = word_sort_of(cpu_level());
+  constexpr std::size_t most_of_random = 2048;
+  if (n > words.most || (n > most_of_random && are_random(differing))) return {nullptr, word_bits - counted_place_bits};
+  return {words.sort, word_bits - static_cast<unsigned>(std::bit_width(n - 1))};
 }
 
-bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace) {
+bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWay way, BucketWorkspace& workspace) {
   std::uint32_t* const words = workspace.words_for(n);
-  if (const SortWords sort = word_sort_for(n); sort != nullptr) {
+  if (way.sort != nullptr) {
     const auto place_bits = static_cast<unsigned>(std::bit_width(n - 1));
     with_digit(plan, [&](auto digit_of) {
       for (std::size_t i = 0; i < n; ++i) words[i] = digit_of(from[i]) << place_bits | static_cast<std::uint32_t>(i);
     });
-    sort(words, n);
+    way.sort(words, n);
     return !fetch(from, to, words, n, mask_of(place_bits)) && repair_all(to, words, n, mask_of(place_bits));
   }
   Counters counters;

@@ -38,13 +38,19 @@ class BucketWorkspace {
 // Stable, in place; for short ranges.
 void insertion_sort(Entry* entries, std::size_t n) noexcept;
 
-// Returns how many bits the digit of a bucket of n entries has room for; n >= 2.
-[[nodiscard]] unsigned bucket_digit_bits(std::size_t n);
+// Says how the words of a bucket are sorted.
+struct BucketWay {
+  SortWords sort = nullptr;  // null: they are counted
+  unsigned digit_bits = 0;   // at most, that a word has room for
+};
+
+// Returns the faster way for n >= 2 entries that differ in these bits.
+[[nodiscard]] BucketWay bucket_way(std::size_t n, KeyBits differing);
 
 // Moves from[0..n) to to[0..n), stably ordered by the digit of the plan, and completely ordered within groups of up to
-// insertion_limit entries that agree in it. n <= max_bucket. Returns whether a longer group, of different keys,
-// is left unordered; it lies together, its entries of equal key in their old order. `plan` must lead the bits in which the
-// bucket's entries differ, and have at most bucket_digit_bits(n).
-bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace);
+// insertion_limit entries that agree in it. n <= max_bucket. Returns whether a longer group, of different keys, is left
+// unordered; it lies together, its entries of equal key in their old order. `plan` must lead the bits in which the bucket's
+// entries differ, and have at most way.digit_bits.
+bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWay way, BucketWorkspace& workspace);
 
 }  // namespace ecosort::sorting

@@ -55,8 +55,9 @@ void sort_cached_range(Entry* entries, Entry* other, std::size_t n, KeyBits diff
     if (target == Target::other_array) copy_entries(other, entries, n);
     return;
   }
-  const DigitPlan plan = plan_digit(differing, bucket_digit_bits(n));
-  if (sort_bucket(entries, other, n, plan, workspace)) sort_groups(other, entries, n, plan, workspace);
+  const BucketWay way = bucket_way(n, differing);
+  const DigitPlan plan = plan_digit(differing, way.digit_bits);
+  if (sort_bucket(entries, other, n, plan, way, workspace)) sort_groups(other, entries, n, plan, workspace);
   if (target == Target::same_array) copy_entries(entries, other, n);
 }
 

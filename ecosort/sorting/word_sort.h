@@ -1,8 +1,8 @@
 // Sorts 32-bit words by vectors, where the processor has some.
 //
 // Counting how often each value of a digit occurs is slow where there are few values, as in text: each count of a value waits for
-// the one before. On a Zen 3, 64 words of such digits take 10.4 ns each that way and 1.4 ns this way, 3000 words 6.7 and 3.7; of
-// random digits 3000 words take 2.6 to 3.5 ns each that way. See docs/measurements.md, M46.
+// the one before. On a Zen 3, 64 words of such digits take 10.4 ns each that way and 1.4 ns this way, 3000 words 6.7 and 3.8; of
+// random digits 3000 words take 3.0 ns each that way. See docs/measurements.md, M46.
 #pragma once
 
 #include <bit>
@@ -25,7 +25,7 @@ inline constexpr std::size_t word_alignment = 32;  // bytes
 // Thread-safe.
 using SortWords = void (*)(std::uint32_t* words, std::size_t n) noexcept;
 
-// What a level has for up to `most` words: of more, counting is faster.
+// Sorts up to `most` words; of more, counting is faster.
 struct WordSort {
   SortWords sort = nullptr;
   std::size_t most = 0;

@@ -59,7 +59,7 @@ def commands() -> dict[str, Command]:
 
 @functools.cache
 def compressed_endings() -> tuple[str, ...]:
-    """Of file names, such as ".gz", by which the program decompresses inputs. Raises as commands()."""
+    """Returns the endings of file names, such as ".gz", by which the program decompresses inputs. Raises as commands()."""
     return tuple(_manual()["compressed_endings"])
 
 
