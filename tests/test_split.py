@@ -112,20 +112,29 @@ def test_values_that_come_again_are_refused(ecosort: Path, tmp_path: Path) -> No
     assert listing(tmp_path) == [str(tmp_path / "in.csv")]
 
 
-@pytest.mark.parametrize("link", [False, True])
-def test_no_input_becomes_a_file_of_the_split(ecosort: Path, tmp_path: Path, link: bool) -> None:
+@pytest.mark.parametrize("way", ["name", "link", "stream", "manifest"])
+def test_no_input_becomes_a_file_of_the_split(ecosort: Path, tmp_path: Path, way: str) -> None:
     text = b"day,n\na,1\nb,2\n"
-    (tmp_path / "b.csv").write_bytes(text)
-    if link:
+    name = "manifest.json" if way == "manifest" else "b.csv"
+    (tmp_path / name).write_bytes(text)
+    if way == "link":
         (tmp_path / "a.csv").symlink_to("b.csv")
+    if way == "manifest":
+        text = b'{"schema":"ecosort.split/1","files":[]}'
+        (tmp_path / name).write_bytes(text)
     before = listing(tmp_path)
-    done = sort(ecosort, tmp_path, "csv", "--by", "day", "--split", "by=day", "b.csv", "-o", "{}.csv")
-    name = "./a.csv" if link else "./b.csv"
+    words = ["csv", "--by", "1", "--no-header", "--split", "rows=9" if way == "manifest" else "by=1"]
+    with (tmp_path / name).open("rb") as stream:
+        done = subprocess.run(
+            [ecosort, *words, "-" if way == "stream" else name, "-o", "{}.csv"],
+            cwd=tmp_path, stdin=stream, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    place = "./a.csv" if way == "link" else f"./{name}"
     assert (done.returncode, done.stderr) == (
         2,
-        f"ecosort: '{name}' is an input, and would become a file of the split; choose other names with -o\n",
+        f"ecosort: '{place}' is an input, and would become a file of the split; choose other names with -o\n",
     )
-    assert (listing(tmp_path), (tmp_path / "b.csv").read_bytes()) == (before, text)
+    assert (listing(tmp_path), (tmp_path / name).read_bytes()) == (before, text)
 
 
 def test_files_of_at_most_so_many_bytes(ecosort: Path, tmp_path: Path) -> None:

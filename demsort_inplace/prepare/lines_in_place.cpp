@@ -15,7 +15,6 @@
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "demsort_inplace/row_files.h"
-#include "job/places.h"
 #include "planner/machine.h"
 #include "run/run_block.h"
 
@@ -23,7 +22,7 @@ namespace ecosort::demsort_inplace::prepare {
 namespace {
 
 engine::rows::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
-  job::check_no_job(file);
+  io::check_no_job(file);
   engine::rows::LineInput input;
   input.name = file;
   input.file = open_fit_file(file, storage, "ecosort lines -o");

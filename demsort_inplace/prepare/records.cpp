@@ -31,7 +31,7 @@ void open_in_place(const Request& request, PreparedRecordsJob& prepared, io::Pos
   wanted.input_alignment = page_bytes;
   if (request.inputs.empty()) return;
   prepared.file = request.inputs.front();
-  job::check_no_job(prepared.file);
+  io::check_no_job(prepared.file);
   engine::fixed::Input input{open_fit_file(prepared.file, storage), 0, {}};
   if (!request.place.as_is) check_holds_records(*input.file);
   if (records::is_assumed(job::records_of(request))) job::require_benchmark_records(*input.file);
@@ -48,7 +48,7 @@ void open_beside(const Request& request, PreparedRecordsJob& prepared, io::Posix
   for (const engine::fixed::Input& input : prepared.inputs) check_regular(*input.file);
   job::check_output(request.place.output, prepared.inputs, storage);
   prepared.file = io::resolve_output(request.place.output).path;
-  job::check_no_job(prepared.file);
+  io::check_no_job(prepared.file);
   planner::Wanted& wanted = prepared.wanted;
   wanted = job::wanted_of(request, prepared.inputs, prepared.machine);
   if (!prepared.is_assumed && wanted.input_records == 0) return;

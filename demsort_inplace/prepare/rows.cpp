@@ -19,7 +19,6 @@
 #include "job/collation_version.h"
 #include "job/first_row.h"
 #include "job/lines_bounds.h"
-#include "job/places.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
 #include "planner/machine.h"
@@ -180,7 +179,7 @@ PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage) 
   PreparedRowsJob prepared{.job = make_kept_job(request, 0, storage)};
   check_inputs(prepared.job);
   prepared.file = prepared.job.output;
-  job::check_no_job(prepared.file);
+  io::check_no_job(prepared.file);
   prepared.input_bytes = job::known_bytes(prepared.job.inputs);
   if (prepared.is_empty()) return prepared;
   const std::string directory = JobPaths(prepared.file).parent;

@@ -122,6 +122,14 @@ OutputPlace resolve_output(const std::string& path) {
   throw_open_error("open", path, ELOOP);
 }
 
+void check_no_job(const std::string& file) {
+  struct stat status{};
+  if (::lstat((job_directory_of(file) + "/journal").c_str(), &status) != 0) return;
+  throw UsageError(fmt::format(
+      "'{}' holds a job that was interrupted; continue with: ecosort resume {}, or give it up with: ecosort resume --abandon {}",
+      job_directory_of(file), file, file));
+}
+
 namespace {
 
 // The name of a file that was synced. It may have a temporary one. A name that is free is taken in one step, so that no kill

@@ -25,6 +25,10 @@ struct OutputPlace {
 };
 [[nodiscard]] OutputPlace resolve_output(const std::string& path);
 
+// UsageError where a job that was interrupted waits to write this file: when it is continued it would replace what was written
+// meanwhile, and of a sort in place the file has records.
+void check_no_job(const std::string& file);
+
 // "-" leads to these.
 struct StandardStreams {
   int input = STDIN_FILENO, output = STDOUT_FILENO;

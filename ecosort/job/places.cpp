@@ -13,7 +13,6 @@
 #include <set>
 
 #include "base/errors.h"
-#include "base/text.h"
 #include "io/direct_io.h"
 #include "io/plain_file.h"
 #include "job/space.h"
@@ -56,19 +55,10 @@ bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engin
 
 }  // namespace
 
-void check_no_job(const std::string& output) {
-  const std::string directory = job_directory_of(output);
-  std::error_code none;
-  if (!std::filesystem::exists(directory, none)) return;
-  throw UsageError(fmt::format(
-      "'{}' holds a job that was interrupted; continue with: ecosort resume {}, or give it up with: ecosort resume --abandon {}",
-      directory, output, output));
-}
-
 std::string resolve_output(const std::string& output) {
   if (output == "-") return output;
   std::string path = io::resolve_output(output).path;
-  check_no_job(path);
+  io::check_no_job(path);
   return path;
 }
 

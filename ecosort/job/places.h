@@ -16,10 +16,6 @@ namespace ecosort::job {
 // The output can be created or replaced, and is none of the inputs, through whatever name or link.
 void check_output(const std::string& output, const std::vector<engine::fixed::Input>& inputs, const io::PosixStorage& storage);
 
-// No job that was interrupted waits there to write the output: when it is continued it would replace what was written meanwhile,
-// and of a sort in place it holds records.
-void check_no_job(const std::string& output);
-
 // Returns the name behind the links of an output of which no job may be there, or "-".
 [[nodiscard]] std::string resolve_output(const std::string& output);
 

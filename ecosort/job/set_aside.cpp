@@ -61,7 +61,7 @@ engine::rows::SetAsideTerms set_aside_of(const Request& request, std::uint64_t m
   if (codec::codec_of_file_name(path))
     throw UsageError(fmt::format("{}: rows that are set aside are not compressed; name a file without that ending", path));
   check_writable_directory(fmt::format("{}: directory", path), directory_of(path));
-  const std::string resolved = io::resolve_output(path).path;
+  const std::string resolved = resolve_output(path);
   if (std::ranges::any_of(request.inputs,
                           [&](const std::string& input) { return input != "-" && io::is_same_file(path, input); }))
     throw UsageError(fmt::format("{}: is an input; set bad rows aside in another file", path));

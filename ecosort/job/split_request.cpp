@@ -1,6 +1,8 @@
 #include "job/split_request.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
@@ -44,7 +46,7 @@ SplitTerms split_terms_of_key(const Request& request, std::string_view key) {
   const std::size_t colon = key.rfind(':');
   if (colon != std::string_view::npos && key.substr(0, colon) == first)
     if (const auto bytes = split_number_in(key.substr(colon + 1))) return {.kind = SplitKind::key, .beginning = *bytes};
-  if (colon != std::string_view::npos && key.substr(0, colon) == first)
+  if (colon != std::string_view::npos && key.substr(0, colon) == first && key.substr(colon + 1) == "0")
     refuse_split(word, fmt::format("N of by={}:N is a whole number, at least 1", first));
   refuse_split(
       word, fmt::format("the rows are ordered by '{}' first; split by that, as by={} or by={}:N for its first N bytes, or make "
@@ -72,6 +74,17 @@ SplitTerms split_terms_of(const Request& request) {
   return {.kind = SplitKind::files, .count = *number};
 }
 
+// Those of inputs that are not there are told by who opens them.
+std::set<engine::rows::FileNumber> numbers_of(const std::vector<std::string>& inputs) {
+  std::set<engine::rows::FileNumber> numbers;
+  for (const std::string& input : inputs) {
+    struct stat info{};
+    if ((input == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(input.c_str(), &info)) == 0)
+      numbers.emplace(info.st_dev, info.st_ino);
+  }
+  return numbers;
+}
+
 }  // namespace
 
 SplitNames split_names_of(const std::string& word, const std::string& output) {
@@ -97,7 +110,8 @@ std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint
   if (request.groups.count) refuse_split(word, "counted rows have one output; leave the counts or the split out");
   if (request.verification.reread)
     refuse_split(word, "several files cannot be verified by reading them again; verify them as usual");
-  engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output), request.inputs, 0};
+  engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output),
+                             numbers_of(request.inputs), 0};
   job.memory_bytes = round_down(memory_bytes / share, page_bytes);
   return job;
 }

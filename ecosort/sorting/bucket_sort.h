@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 
 #include "sorting/radix_digit.h"
@@ -20,15 +19,17 @@ class BucketWorkspace {
  public:
   [[nodiscard]] std::uint32_t* words_for(std::size_t entries) {
     if (entries > entries_) {
-      entries_ = room_to_sort(entries);
-      words_.reset(new AlignedWords[2 * entries_ / std::size(words_[0].words)]);
+      const std::size_t room = room_to_sort(entries);
+      words_.reset(new AlignedWords[2 * room / words_together]);
+      entries_ = room;
     }
     return words_[0].words;
   }
 
  private:
+  static constexpr std::size_t words_together = word_alignment / sizeof(std::uint32_t);
   struct alignas(word_alignment) AlignedWords {
-    std::uint32_t words[word_alignment / sizeof(std::uint32_t)];
+    std::uint32_t words[words_together];
   };
 
   std::unique_ptr<AlignedWords[]> words_;

@@ -416,6 +416,7 @@ def test_nothing_else_is_written_where_a_job_waits(ecosort: Path, tmp_path: Path
     (tmp_path / "out").write_bytes(b"before")
     (tmp_path / "link").symlink_to("out")
     (tmp_path / "out.ecosort").mkdir()
+    (tmp_path / "out.ecosort" / "journal").touch()
     for name in ("out", "link"):
         done = subprocess.run(
             [ecosort, *words.split(), "in", "-o", name], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False

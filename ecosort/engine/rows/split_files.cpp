@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,12 +22,9 @@ constexpr std::size_t most_files = 50'000;
 constexpr std::string_view schema_name = "ecosort.split/1";
 constexpr std::string_view lock_name = "ecosort.lock", manifest_name = "ecosort.manifest";
 
-// Throws NameError for a device or a pipe.
-void demand_replaceable(const std::string& path) { (void)io::resolve_output(path); }
-
 }  // namespace
 
-SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::vector<std::string> inputs)
+SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<FileNumber> inputs)
     : storage_(storage),
       names_(std::move(names)),
       inputs_(std::move(inputs)),
@@ -34,6 +32,15 @@ SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::vector<
       manifest_(names_.path(names_.before + "manifest.json")) {
   before_ = files_before();
   take_stage();
+}
+
+// Throws NameError for a device or a pipe, and UsageError for an input, and where a job waits.
+void SplitFiles::demand_replaceable(const std::string& path) const {
+  const std::string resolved = io::resolve_output(path).path;
+  io::check_no_job(resolved);
+  struct stat info{};
+  if (::stat(resolved.c_str(), &info) == 0 && inputs_.contains({info.st_dev, info.st_ino}))
+    throw UsageError(fmt::format("'{}' is an input, and would become a file of the split; choose other names with -o", path));
 }
 
 SplitFiles::~SplitFiles() {
@@ -82,9 +89,6 @@ io::FilePtr SplitFiles::create(const std::string& value) {
     throw UsageError(fmt::format("rows for '{}' come again behind others: sort by what the rows are split by", name));
   const std::string path = names_.path(name);
   demand_replaceable(path);
-  if (storage_.exists(path) &&
-      std::ranges::any_of(inputs_, [&](const std::string& input) { return input != "-" && io::is_same_file(path, input); }))
-    throw UsageError(fmt::format("'{}' is an input, and would become a file of the split; choose other names with -o", path));
   files_.push_back({name});
   return storage_.create_named(staged(name), io::Role::output, io::Caching::direct_if_possible);
 }

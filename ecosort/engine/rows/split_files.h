@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hash/multiset_hash.h"
@@ -28,6 +29,8 @@ struct SplitNames {
   [[nodiscard]] std::string pattern() const { return before + "{}" + behind; }
 };
 
+using FileNumber = std::pair<std::uint64_t, std::uint64_t>;  // of its device, and in it
+
 struct SplitFile {
   std::string name;
   std::uint64_t rows = 0, bytes = 0;
@@ -38,7 +41,7 @@ class SplitFiles {
  public:
   // Makes the directory, and clears what was left in it. No file takes the place of one of `inputs`. IoError, NameError;
   // UsageError where someone else is at work there.
-  SplitFiles(io::NamedStorage& storage, SplitNames names, std::vector<std::string> inputs);
+  SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<FileNumber> inputs);
   SplitFiles(const SplitFiles&) = delete;
   SplitFiles& operator=(const SplitFiles&) = delete;
   ~SplitFiles();  // removes what was not published
@@ -58,13 +61,14 @@ class SplitFiles {
   void take_stage();
   void clear_stage();
   void add_notice(const std::string& text);
+  void demand_replaceable(const std::string& path) const;
   [[nodiscard]] std::vector<std::string> files_before() const;
   void tell_of_files_before();
   void write_manifest(const std::string& split, const hash::MultisetHash& rows);
 
   io::NamedStorage& storage_;
   const SplitNames names_;
-  const std::vector<std::string> inputs_;
+  const std::set<FileNumber> inputs_;
   const std::string stage_, manifest_;
   io::FilePtr lock_;
   std::vector<SplitFile> files_;

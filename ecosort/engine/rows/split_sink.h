@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct SplitJob {
   std::string word;  // as it was given: "rows=1000"
   SplitTerms terms;
   SplitNames names;
-  std::vector<std::string> inputs;  // files that none of the split may replace
-  std::uint64_t memory_bytes = 0;   // besides the plan's
+  std::set<FileNumber> inputs;     // that no file of the split may replace
+  std::uint64_t memory_bytes = 0;  // besides the plan's
 };
 
 // Coordinator only.
