@@ -124,7 +124,10 @@ OutputPlace resolve_output(const std::string& path) {
 
 void check_no_job(const std::string& file) {
   struct stat status{};
-  if (::lstat((job_directory_of(file) + "/journal").c_str(), &status) != 0) return;
+  if (::lstat((job_directory_of(file) + "/journal").c_str(), &status) != 0) {
+    if (errno == EACCES) throw_open_error("examine", file, errno);
+    return;
+  }
   throw UsageError(fmt::format(
       "'{}' holds a job that was interrupted; continue with: ecosort resume {}, or give it up with: ecosort resume --abandon {}",
       job_directory_of(file), file, file));

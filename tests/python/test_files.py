@@ -223,6 +223,8 @@ def test_a_sort_can_be_cancelled_by_another_thread(here: Path) -> None:
 
 INTERRUPTED = """
 import os, signal, subprocess, ecosort
+from ecosort.manual import commands
+commands()  # which a source tree asks of the program
 class Started(subprocess.Popen):
     def __init__(self, *words, **options):
         super().__init__(*words, **options)

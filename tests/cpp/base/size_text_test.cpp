@@ -13,7 +13,8 @@ TEST(SizeText, ANumberWithoutAUnitIsBytesAndUnitsGoUpToExabytes) {
   EXPECT_EQ(parse_bytes("3PB", "--memory"), 3'000'000'000'000'000U);
   EXPECT_EQ(parse_bytes("18EB", "--memory"), 18'000'000'000'000'000'000U);
   EXPECT_EQ(parse_bytes("15EiB", "--memory"), 15ULL << 60U);
-  for (const char* text : {"", "EB", "19EB", "16EiB", "18446744073709551616", "4k", "4Mib", "-1", "1 GB"})
+  EXPECT_EQ(parse_bytes("4mib", "--memory") + parse_bytes("1KB", "--memory"), (4ULL << 20U) + 1000);
+  for (const char* text : {"", "EB", "19EB", "16EiB", "18446744073709551616", "4k", "4MX", "-1", "1 GB"})
     EXPECT_THROW((void)parse_bytes(text, "--memory"), UsageError) << text;
 }
 

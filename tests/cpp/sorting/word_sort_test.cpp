@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ class WordSortOf : public testing::TestWithParam<CpuLevel> {
  protected:
   void SetUp() override {
     if (GetParam() > detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
-    if (word_sort_of(GetParam()).sort == nullptr) GTEST_SKIP() << "it has no vectors";
+    ASSERT_NE(word_sort_of(GetParam()).sort, nullptr);
   }
 };
 
@@ -41,7 +42,9 @@ TEST_P(WordSortOf, GivesThemInOrderWhateverTheyAre) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, WordSortOf, testing::ValuesIn(all_cpu_levels),
+INSTANTIATE_TEST_SUITE_P(Levels, WordSortOf,
+                         testing::ValuesIn(std::begin(all_cpu_levels) + 1,
+                                           std::end(all_cpu_levels)),  // the baseline has no vectors
                          [](const auto& level) { return std::string(to_string(level.param)); });
 
 }  // namespace

@@ -400,7 +400,7 @@ def test_options_that_no_program_reads_are_told(name: str, words: list[str], sai
     [
         lambda: format_of_words("records", ["--record-size=100", "--key=0:10"]),
         lambda: plan_partition(1 << 30, 2, 1 << 28, threads=1, record_bytes=None, sorts=True),
-        manual.commands.__wrapped__,
+        manual._manual.__wrapped__,  # what commands() and compressed_endings() ask
     ],
 )
 def test_a_program_that_is_killed_when_it_is_asked_is_named_so(
