@@ -66,6 +66,7 @@ std::string endings() {
 
 std::vector<std::string_view> endings_of_inputs() {
   std::vector<std::string_view> endings;
+  endings.reserve(all_codecs.size() + 1);
   for (const Codec codec : all_codecs) endings.push_back(facts_of(codec).ending);
   endings.push_back(older_ending_of_xz);
   return endings;

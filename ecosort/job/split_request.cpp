@@ -74,7 +74,7 @@ SplitTerms split_terms_of(const Request& request) {
   return {.kind = SplitKind::files, .count = *number};
 }
 
-// Those of inputs that are not there are told by who opens them.
+// Leaves out inputs that are not there: who opens them says so.
 std::set<engine::rows::FileNumber> numbers_of(const std::vector<std::string>& inputs) {
   std::set<engine::rows::FileNumber> numbers;
   for (const std::string& input : inputs) {

@@ -118,8 +118,8 @@ struct Avx2Vectors {
   [[gnu::noinline]] static __m128i all_sums_of_long(const ecosort::lines::LinePlace& line) noexcept {
     LineSums of_line = sums_of_any(line.begin, line.size / word_bytes);
     add_word(of_line, PlainLanes::load(line.begin + line.size - word_bytes), hash_keys.tail_a, hash_keys.tail_b);
-    return _mm_set_epi64x(static_cast<long long>(of_line.b + line.size * size_b),
-                          static_cast<long long>(of_line.a + line.size * size_a));
+    const std::uint64_t sums[] = {of_line.a + line.size * size_a, of_line.b + line.size * size_b};
+    return load_pair(sums);
   }
   [[gnu::always_inline]] static __m256i two_lines(const ecosort::lines::LinePlace* lines) noexcept {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(all_sums(lines[0])), all_sums(lines[1]), 1);
