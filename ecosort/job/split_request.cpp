@@ -44,10 +44,11 @@ SplitTerms split_terms_of_key(const Request& request, std::string_view key) {
   const std::string& first = request.values()->keys.front().name;
   if (key == first) return {.kind = SplitKind::key};
   const std::size_t colon = key.rfind(':');
-  if (colon != std::string_view::npos && key.substr(0, colon) == first)
-    if (const auto bytes = split_number_in(key.substr(colon + 1))) return {.kind = SplitKind::key, .beginning = *bytes};
-  if (colon != std::string_view::npos && key.substr(0, colon) == first && key.substr(colon + 1) == "0")
-    refuse_split(word, fmt::format("N of by={}:N is a whole number, at least 1", first));
+  if (colon != std::string_view::npos && key.substr(0, colon) == first) {
+    const std::string_view number = key.substr(colon + 1);
+    if (const auto bytes = split_number_in(number)) return {.kind = SplitKind::key, .beginning = *bytes};
+    if (number == "0") refuse_split(word, fmt::format("N of by={}:N is a whole number, at least 1", first));
+  }
   refuse_split(
       word, fmt::format("the rows are ordered by '{}' first; split by that, as by={} or by={}:N for its first N bytes, or make "
                         "another key the first one",
