@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "io/open_error.h"
+#include "io/posix_storage.h"
 
 namespace ecosort::io {
 namespace {
@@ -81,6 +82,7 @@ PlainFile PlainFile::open_for_reading(const std::string& name) {
 }
 
 PlainFile PlainFile::create(const std::string& name) {
+  check_no_job(name);
   return {open_named(name, "/dev/stdout", STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC), name, name != "/dev/stdout"};
 }
 

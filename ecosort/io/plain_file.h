@@ -18,7 +18,7 @@ enum class FileCaching : std::uint8_t { automatic, buffered, direct };
 class PlainFile {
  public:
   // "/dev/stdin" and "/dev/stdout" are this process's own descriptors at their present positions; anything else is opened by
-  // name, and created or truncated for writing.
+  // name, and created or truncated for writing. create(): UsageError where a job waits to write it.
   [[nodiscard]] static PlainFile open_for_reading(const std::string& name);
   [[nodiscard]] static PlainFile create(const std::string& name);
   PlainFile(PlainFile&& other) noexcept;

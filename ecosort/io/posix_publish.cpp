@@ -133,6 +133,12 @@ void check_no_job(const std::string& file) {
       job_directory_of(file), file, file));
 }
 
+OutputPlace resolve_free_output(const std::string& path) {
+  OutputPlace output = resolve_output(path);
+  check_no_job(output.path);
+  return output;
+}
+
 namespace {
 
 // The name of a file that was synced. It may have a temporary one. A name that is free is taken in one step, so that no kill
@@ -169,7 +175,7 @@ void give_name(const File& file, const PublishPlace& place, const BeforeStep& be
 // the directory is undone where that loses nothing; where a file was replaced its old contents are gone, and the new ones,
 // complete and durable, stay.
 std::string PosixStorage::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
-  const OutputPlace output = resolve_output(final_path);
+  const OutputPlace output = resolve_free_output(final_path);
   const Descriptor directory = open_to_publish(output.directory);
   const PublishPlace place{output, directory.get()};
   const FileSystem system = system_for_names(directory.get(), output.directory);
@@ -199,7 +205,7 @@ std::string PosixStorage::publish_all(const std::vector<Named>& files) {
   const FileSystem system = system_for_names(directory.get(), files.front().final_path);
   std::string notice;
   for (const Named& file : files) {
-    places.push_back({resolve_output(file.final_path), directory.get()});
+    places.push_back({resolve_free_output(file.final_path), directory.get()});
     if (places.back().output.directory != places.front().output.directory)  // through a symbolic link
       return Storage::publish_all(files);
   }

@@ -29,6 +29,9 @@ struct OutputPlace {
 // meanwhile, and of a sort in place the file has records.
 void check_no_job(const std::string& file);
 
+// resolve_output() and check_no_job(). publish() begins with it.
+[[nodiscard]] OutputPlace resolve_free_output(const std::string& path);
+
 // "-" leads to these.
 struct StandardStreams {
   int input = STDIN_FILENO, output = STDOUT_FILENO;

@@ -98,7 +98,7 @@ def _open_npy(path: Path) -> Any:
 def new_file(path: Path, overwrite: bool) -> Iterator[int]:
     """A descriptor of an unnamed file, which gets the name `path` when the block ends without an error, and is gone otherwise.
 
-    On stable storage is what the block synced; then also the name. Raises OutputExists, IoFailed.
+    On stable storage is what the block synced; then also the name. Raises BadInput, OutputExists, IoFailed.
     """
     output(path, overwrite)
     given = path_word(path)
@@ -106,6 +106,7 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
         name = str(replaceable(given))
     except OSError as error:
         raise BadInput(f"'{given}' cannot be the output: {error.strerror}") from None
+    _demand_no_job(name)
     directory = str(pathlib.Path(name).parent)
     try:
         descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
@@ -120,7 +121,15 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
         os.close(descriptor)
 
 
+def _demand_no_job(name: str) -> None:
+    """A job that is continued would replace the file; while it waits, the records of a sort in place have no other."""
+    if os.path.lexists(f"{name}.ecosort/journal"):
+        again = f"continue with: ecosort resume {name}, or give it up with: ecosort resume --abandon {name}"
+        raise BadInput(f"'{name}.ecosort' holds a job that was interrupted; {again}")
+
+
 def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claimed: Iterable[str]) -> None:
+    _demand_no_job(name)
     try:
         for one in claimed:
             _take_claim_away(f"{one}{_CLAIM_ENDING}")

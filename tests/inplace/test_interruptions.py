@@ -409,7 +409,16 @@ def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Pa
     assert file4.read_bytes() == wanted
 
 
-@pytest.mark.parametrize("words", ["sort --key 0:10", "lines", "csv --by a", "merge --key 0:10", "merge --lines", "shuffle"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(f"{sort} in -o" for sort in ("sort --key 0:10", "lines", "csv --by a", "merge --key 0:10", "merge --lines", "shuffle")),
+        "gen 1",
+        "check in -o",
+        "sample records in --count 1 -o",
+        "sort --key 0:10 in -o other --stats",
+    ],
+)
 def test_nothing_else_is_written_where_a_job_waits(ecosort: Path, tmp_path: Path, words: str) -> None:
     """When it is continued the job would replace it, or a sort in place has its records there."""
     (tmp_path / "in").write_bytes(b"a" * 99 + b"\n")
@@ -419,7 +428,7 @@ def test_nothing_else_is_written_where_a_job_waits(ecosort: Path, tmp_path: Path
     (tmp_path / "out.ecosort" / "journal").touch()
     for name in ("out", "link"):
         done = subprocess.run(
-            [ecosort, *words.split(), "in", "-o", name], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+            [ecosort, *words.split(), name], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
         )
         assert done.returncode == 2
         assert "out.ecosort' holds a job that was interrupted; continue with: ecosort resume " in done.stderr

@@ -221,3 +221,13 @@ def test_a_buffer_whose_items_are_no_bytes_is_one_of_records() -> None:
 def test_wrong_buffers_are_refused(records: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         sort_records(records, **options)
+
+
+def test_an_array_is_not_written_where_a_job_waits(here: Path) -> None:
+    """When it is continued the job would replace it. A table and the output of addresses take the same way."""
+    np.save("in.npy", np.arange(4)[::-1].copy())
+    Path("out.npy.ecosort").mkdir()
+    Path("out.npy.ecosort/journal").touch()
+    with pytest.raises(BadInput, match=r"holds a job that was interrupted; continue with: ecosort resume "):
+        sort_memmap("in.npy", "out.npy")
+    assert not Path("out.npy").exists()

@@ -36,8 +36,7 @@ SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<Fil
 
 // Throws NameError for a device or a pipe, and UsageError for an input, and where a job waits.
 void SplitFiles::demand_replaceable(const std::string& path) const {
-  const std::string resolved = io::resolve_output(path).path;
-  io::check_no_job(resolved);
+  const std::string resolved = io::resolve_free_output(path).path;
   struct stat info{};
   if (::stat(resolved.c_str(), &info) == 0 && inputs_.contains({info.st_dev, info.st_ino}))
     throw UsageError(fmt::format("'{}' is an input, and would become a file of the split; choose other names with -o", path));
