@@ -202,4 +202,20 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return !is_there && !is_other_there && name_behind_links(a) == name_behind_links(b);
 }
 
+// Leaves out inputs that are not there: who opens them says so.
+std::set<FileNumber> numbers_of(const std::vector<std::string>& inputs) {
+  std::set<FileNumber> numbers;
+  for (const std::string& input : inputs) {
+    struct stat facts{};
+    const bool is_there = (input == "-" ? ::fstat(STDIN_FILENO, &facts) : ::stat(input.c_str(), &facts)) == 0;
+    if (is_there && (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode))) numbers.emplace(facts.st_dev, facts.st_ino);
+  }
+  return numbers;
+}
+
+bool is_one_of(const std::string& path, const std::set<FileNumber>& files) {
+  struct stat facts{};
+  return ::stat(path.c_str(), &facts) == 0 && files.contains({facts.st_dev, facts.st_ino});
+}
+
 }  // namespace ecosort::io

@@ -107,7 +107,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--watch .", "sort {} -o ../nowhere/{name}", "create it first"),
         ("", "sort --memory 4MX in.dat -o x", "'4MX' is not a size; write a whole number and a unit"),
         ("--every daily", "csv --memory 4MX --by n in.dat -o x", "'4MX' is not a size"),
-        ("--memory 4mib", "sort in.dat -o x", "--memory: '4mib' is no size such as 512MiB"),
+        ("--memory 4mix", "sort in.dat -o x", "--memory: '4mix' is no size such as 512MiB"),
         ("--memory 1GiB", "sort --memory 4MiB in.dat -o x", "two memories"),
         ("--settle 5", "sort in.dat -o x", "--settle goes with --watch"),
         ("--memory 1GiB", "lines -S 1G in.dat -o x", "two memories"),

@@ -12,7 +12,6 @@
 #include "base/errors.h"
 #include "base/json.h"
 #include "engine/claim.h"
-#include "io/plain_file.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::engine::rows {
@@ -24,7 +23,7 @@ constexpr std::string_view lock_name = "ecosort.lock", manifest_name = "ecosort.
 
 }  // namespace
 
-SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<FileNumber> inputs)
+SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<io::FileNumber> inputs)
     : storage_(storage),
       names_(std::move(names)),
       inputs_(std::move(inputs)),
@@ -37,8 +36,7 @@ SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<Fil
 // Throws NameError for a device or a pipe, and UsageError for an input, and where a job waits.
 void SplitFiles::demand_replaceable(const std::string& path) const {
   const std::string resolved = io::resolve_free_output(path).path;
-  struct stat info{};
-  if (::stat(resolved.c_str(), &info) == 0 && inputs_.contains({info.st_dev, info.st_ino}))
+  if (io::is_one_of(resolved, inputs_))
     throw UsageError(fmt::format("'{}' is an input, and would become a file of the split; choose other names with -o", path));
 }
 
