@@ -11,6 +11,7 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/trusted_place.h"
 #include "engine/claim.h"
 #include "io/posix_storage.h"
 
@@ -32,6 +33,19 @@ SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<io:
   before_ = files_before();
   take_stage();
 }
+
+namespace {
+
+// Others could put their own files in the place of those of the split.
+void demand_trusted(const std::string& stage) {
+  struct stat info{};
+  if (::lstat(stage.c_str(), &info) != 0) throw IoError::from_call("examine", stage, errno);
+  const std::string reason = S_ISDIR(info.st_mode) ? reason_to_distrust(info, stage, root_and_user())
+                                                   : fmt::format("'{}' is no directory", stage);
+  if (!reason.empty()) throw UsageError(fmt::format("{}; a split needs that name: move it away", reason));
+}
+
+}  // namespace
 
 // Throws NameError for a device or a pipe, and UsageError for an input, and where a job waits.
 void SplitFiles::demand_replaceable(const std::string& path) const {
@@ -58,6 +72,7 @@ void SplitFiles::take_stage() {
     storage_.make_directory(stage_);
   } catch (const IoError& error) {
     if (error.error_number() != EEXIST) throw;
+    demand_trusted(stage_);
     const std::vector<std::string> left = storage_.list(stage_);
     if (!left.empty() && !storage_.exists(lock))
       throw UsageError(fmt::format("'{}' is in the way, and is not of a sort; move it away", stage_));
@@ -142,6 +157,7 @@ void SplitFiles::write_manifest(const std::string& split, const hash::MultisetHa
 }
 
 std::string SplitFiles::publish(const std::string& split, const hash::MultisetHash& rows) {
+  storage_.demand_complete_input();
   write_manifest(split, rows);
   storage_.sync_directory(stage_);
   tell_of_files_before();
