@@ -89,7 +89,7 @@ void check(const ReportFiles& files, const std::set<io::FileNumber>& inputs, con
   for (const ReportFile& report : reports) {
     check_report_file(report, inputs);
     if (is_special(report.path)) continue;
-    io::check_no_job(report.path);
+    io::check_no_job(io::name_behind_links(report.path));
     if (const char* const role = job::role_of(report.path, written); role != nullptr)
       throw UsageError(fmt::format("{} '{}' is {}; name another file", report.option, report.path, role));
     if (!written.output.empty() && written.output != "-" && is_of_job(report.path, written.output))

@@ -82,7 +82,7 @@ PlainFile PlainFile::open_for_reading(const std::string& name) {
 }
 
 PlainFile PlainFile::create(const std::string& name) {
-  check_no_job(name);
+  check_no_job(name_behind_links(name));
   return {open_named(name, "/dev/stdout", STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC), name, name != "/dev/stdout"};
 }
 
