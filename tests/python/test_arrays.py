@@ -224,7 +224,7 @@ def test_wrong_buffers_are_refused(records: Any, options: dict[str, Any], words:
 
 
 def test_an_array_is_not_written_where_a_job_waits(here: Path) -> None:
-    """When it is continued the job would replace it. A table and the output of addresses take the same way."""
+    """The job would replace it when it is continued. A table and the output of addresses take the same way."""
     np.save("in.npy", np.arange(4)[::-1].copy())
     Path("out.npy.ecosort").mkdir()
     Path("out.npy.ecosort/journal").touch()
