@@ -80,8 +80,7 @@ def check_output(task: Task, where: str) -> None:
     directory = os.path.dirname(output)  # noqa: PTH120
     if not task.in_place and not os.path.isdir(directory):  # noqa: PTH112
         raise QueueError(f"output directory {directory!r}: No such file or directory; create it first")
-    is_input = any(real_path(path, where) == output for path in task.inputs)
-    if is_input and "records" in task.members and not task.in_place:
+    if "records" in task.members and task.overwrites_input(where):
         hint = "" if task.merges else " (to sort a file in its own space: ecosort inplace)"
         raise QueueError(f"output {task.output!r} is the input; name another file{hint}")
 

@@ -148,7 +148,8 @@ class Scheduler:
         job = jobs.get(self._connection, job.id)  # with what was requested meanwhile
         assert job.output is not None
         has_job_directory = os.path.lexists(job_directory_of(job.output))
-        left = Left(directory.exit_of(job.attempt), directory.stats_of(job.attempt), has_job_directory, identity_of(job.output))
+        end, stats = directory.exit_of(job.attempt), directory.stats_of(job.attempt)
+        left = Left(end, stats, has_job_directory, identity_of(job.output), _overwrites_input(job))
         then = outcome(job, left)
         has_ended = then.state in jobs.ENDED
         results = results_of(left) if then.state == jobs.DONE else {}
@@ -285,6 +286,13 @@ def _lock(queue: Path) -> int:
 def refuse_second(queue: Path) -> None:
     """QueueError when another scheduler serves the queue: told before a port is found taken."""
     os.close(_lock(queue))
+
+
+def _overwrites_input(job: Job) -> bool:
+    try:
+        return task_of(job).overwrites_input(job.directory)
+    except QueueError:  # an older program took these words; it says so when it begins
+        return False
 
 
 def _drives(job: Job) -> set[int]:

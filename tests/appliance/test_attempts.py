@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.outcome import Left, outcome
 from ecosort_appliance.processes import signal_job, start_ticks
+from ecosort_appliance.tasks import Task
 
 
 def queued_job(queue: Path) -> Job:
@@ -34,11 +36,34 @@ def test_a_job_that_was_cancelled_meanwhile_does_not_begin(tmp_path: Path) -> No
     connection.close()
 
 
-def test_a_job_whose_output_has_its_name_is_done_and_runs_no_more(tmp_path: Path) -> None:
-    job = queued_job(tmp_path)
-    assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=[7, 8, 9])).state == jobs.DONE
-    assert outcome(job, Left(end=None, stats=None, has_job_directory=True, output_now=[7, 8, 9])).state == jobs.QUEUED
-    assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=None)).state == jobs.QUEUED
+@pytest.mark.parametrize("is_resumable", [True, False])
+def test_only_a_job_that_says_so_is_done(tmp_path: Path, is_resumable: bool) -> None:
+    """A job whose keeper had never started was done when anything else had changed its output."""
+    job = replace(queued_job(tmp_path), resumable=is_resumable)
+    left = Left(end=None, stats=None, has_job_directory=False, output_now=[7, 8, 9])
+    assert outcome(job, left).state == jobs.QUEUED
+    assert outcome(job, replace(left, has_job_directory=True)).state == jobs.QUEUED
+    assert outcome(job, replace(left, stats={"records": 1})).state == jobs.DONE
+    assert outcome(job, replace(left, end={"code": 0})).state == jobs.DONE
+
+
+@pytest.mark.parametrize("end", [None, {"code": -signal.SIGKILL}])
+@pytest.mark.parametrize("wish", ["", "pause"])
+def test_a_job_that_may_have_sorted_its_input_is_not_done_again(tmp_path: Path, end: dict[str, int] | None, wish: str) -> None:
+    """`lines old new -o old` would take the lines of `new` twice."""
+    job = replace(queued_job(tmp_path), wish=wish)
+    left = Left(end=end, stats=None, has_job_directory=False, output_now=[7, 8, 9], output_is_input=True)
+    found = outcome(job, left)
+    assert (found.state, "`ecosort queue retry 1`" in found.reason) == (jobs.FAILED, True)
+    assert outcome(job, replace(left, has_job_directory=True)).state != jobs.FAILED
+    assert outcome(job, replace(left, output_now=job.output_before)).state != jobs.FAILED
+
+
+@pytest.mark.parametrize(("words", "is_one"), [(["old", "new"], True), (["old", "./link"], True), (["old", "newer"], False)])
+def test_an_output_is_an_input_by_any_name(tmp_path: Path, words: list[str], is_one: bool) -> None:
+    (tmp_path / "link").symlink_to("new")
+    task = Task({"inputs": words, "lines": {}, "place": {"output": "new"}}, ())
+    assert task.overwrites_input(str(tmp_path)) == is_one
 
 
 def test_a_keeper_that_no_control_group_takes_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
