@@ -11,8 +11,9 @@ from pathlib import Path
 from ecosort_appliance import jobs
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.journals import journal_in
 from ecosort_appliance.places import lies_in, real_path
-from ecosort_appliance.program import fault_in, job_directory_of
+from ecosort_appliance.program import fault_in, has_left, job_directory_of
 from ecosort_appliance.space import plan_of, shortage_of
 from ecosort_appliance.tasks import Task
 
@@ -64,13 +65,24 @@ def _is_missing(path: str) -> bool:
 def _left_by_another(connection: sqlite3.Connection, output: str) -> str:
     """Names a job of this queue that failed and could be gone on with; empty where there is none."""
     left = job_directory_of(output)
-    failed = jobs.select(connection, "output = ? AND state = 'failed' AND has_begun = 1", (json.dumps(output),))
-    if not failed or not os.path.lexists(left):
+    failed = jobs.select(connection, "output = ? AND state = 'failed'", (json.dumps(output),))
+    number = max((job.id for job in failed if has_left(job, output)), default=None)
+    if number is None:
         return ""
-    number = max(job.id for job in failed)
     return (
         f"job {number} failed and left {left!r}: remove that with `ecosort queue cancel {number}` and queue this job again,"
         f" or go on with `ecosort queue retry {number}`"
+    )
+
+
+def interrupted_beside(connection: sqlite3.Connection, output: str) -> str:
+    """Says which interrupted sort keeps a job from beginning to write there, and what to do; empty where there is none."""
+    left = job_directory_of(output)
+    if not journal_in(left):
+        return ""
+    return _left_by_another(connection, output) or (
+        f"{left!r} is of another sort to that output, which has not ended: finish it by `ecosort resume {output!r}`, or"
+        f" remove it by `ecosort resume --abandon {output!r}`, and retry this job"
     )
 
 
