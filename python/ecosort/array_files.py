@@ -16,6 +16,7 @@ from typing import Any
 from ecosort import checks
 from ecosort.durable import replaceable, sync_directory
 from ecosort.errors import BadInput, IoFailed
+from ecosort.file_attributes import take_attributes
 from ecosort.words import Path, output, path_word
 
 _CLAIM_ENDING, _CLAIM_SCHEMA = ".claim.json", "ecosort.claim/1"
@@ -95,10 +96,11 @@ def _open_npy(path: Path) -> Any:
 
 
 @contextmanager
-def new_file(path: Path, overwrite: bool) -> Iterator[int]:
+def new_file(path: Path, overwrite: bool, notices: list[str]) -> Iterator[int]:
     """A descriptor of an unnamed file, which gets the name `path` when the block ends without an error, and is gone otherwise.
 
-    On stable storage is what the block synced; then also the name. Raises BadInput, OutputExists, IoFailed.
+    It takes owner, mode, ACL and attributes of the file that it replaces; `notices` gets a line on what could not be kept.
+    Then file and name are on stable storage. Raises BadInput, OutputExists, IoFailed.
     """
     output(path, overwrite)
     given = path_word(path)
@@ -109,14 +111,14 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
     _demand_no_job(name)
     directory = str(pathlib.Path(name).parent)
     try:
-        descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(f"'{given}' cannot be the output: there is no directory '{directory}'; create it first") from None
     except OSError as error:
         raise IoFailed(f"cannot create a file in '{directory}': {error.strerror}", error.errno) from None
     try:
         yield descriptor
-        _publish(descriptor, name, directory, overwrite, {given, name})
+        notices += _publish(descriptor, name, directory, overwrite, {given, name})
     finally:
         os.close(descriptor)
 
@@ -128,9 +130,12 @@ def _demand_no_job(name: str) -> None:
         raise BadInput(f"'{name}.ecosort' holds a job that was interrupted; {again}")
 
 
-def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claimed: Iterable[str]) -> None:
+def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claimed: Iterable[str]) -> list[str]:
+    """Returns notices. The file is complete and has its attributes before it gets a name."""
     _demand_no_job(name)
     try:
+        notice = take_attributes(descriptor, name)
+        os.fsync(descriptor)
         for one in claimed:
             _take_claim_away(f"{one}{_CLAIM_ENDING}")
         if not overwrite:
@@ -141,7 +146,8 @@ def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claime
             passing.replace(name)
         sync_directory(directory)
     except OSError as error:
-        raise IoFailed(f"cannot name the output '{name}': {error.strerror}", error.errno) from None
+        raise IoFailed(f"cannot complete the output '{name}': {error.strerror}", error.errno) from None
+    return [notice] if notice else []
 
 
 def _take_claim_away(claim: str) -> None:

@@ -111,6 +111,23 @@ def test_an_input_that_breaks_off_makes_no_output(bucket: Bucket, monkeypatch: A
     assert Path("out").read_text() == "before"
 
 
+def test_a_replaced_file_keeps_its_mode(bucket: Bucket, capfd: Any) -> None:
+    """Private rows became readable by all. What is lost is said, unless the sort is quiet."""
+    bucket.objects["in"] = b"b\na\n"
+    Path("out").write_bytes(b"before")
+    Path("out").chmod(0o600)
+    Path("other").hardlink_to("out")
+    assert remote.main(["lines", "--output=out", "--", "s3://bucket/in"]) == 0
+    assert Path("out").read_bytes() == b"a\nb\n"
+    assert Path("out").stat().st_mode & 0o777 == 0o600
+    lost = "its other names (1 hard link), where the old contents stay"
+    assert capfd.readouterr().err.endswith(f"ecosort: could not keep of the replaced '{Path().resolve()}/out': {lost}\n")
+    Path("other").unlink()
+    Path("other").hardlink_to("out")
+    assert remote.main(["lines", "--quiet", "--output=out", "--", "s3://bucket/in"]) == 0
+    assert capfd.readouterr().err == ""
+
+
 def test_a_request_that_breaks_off_is_made_again(bucket: Bucket, monkeypatch: Any) -> None:
     bucket.objects["in"] = b"".join(b"%d\n" % (n * 7919 % 1000) for n in range(1000))
     asked: list[int] = []

@@ -19,7 +19,7 @@ from typing import Any
 
 from ecosort.array_files import new_file
 from ecosort.codec_names import ASSUMED_RATIO, is_named_tsv, split_codec
-from ecosort.command_ends import ended
+from ecosort.command_ends import ended, print_notices
 from ecosort.errors import BadInput
 from ecosort.program import find_program
 from ecosort.remote.addresses import PIECE, Changed, is_bucket, is_remote
@@ -43,6 +43,7 @@ class _Remote:
 
     def __init__(self, command: str, options: Sequence[str], inputs: Sequence[str]) -> None:
         self._inputs = [found for named in inputs for found in (objects_of(named) if is_remote(named) else [named])]
+        self._is_quiet = "--quiet" in options
         outputs = [word.removeprefix(_OUTPUT) for word in options if word.startswith(_OUTPUT)]
         self._output = outputs[-1] if outputs and outputs[-1] != "-" else None
         if self._output and is_bucket(self._output):
@@ -81,10 +82,11 @@ class _Remote:
             with self._started(subprocess.PIPE) as program:
                 upload(self._output, self._chunks(program, chunk), chunk)
         elif self._output:
-            with new_file(self._output, True) as descriptor:
-                with self._started(descriptor) as program:
-                    self._wait(program)
-                os.fsync(descriptor)
+            notices: list[str] = []
+            with new_file(self._output, True, notices) as descriptor, self._started(descriptor) as program:
+                self._wait(program)
+            if not self._is_quiet:
+                print_notices(notices)
         else:
             with self._started(None) as program:
                 self._wait(program)
