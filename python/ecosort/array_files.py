@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort import checks
+from ecosort.descriptors import write_all
 from ecosort.durable import replaceable, sync_directory
 from ecosort.errors import BadInput, IoFailed
 from ecosort.file_attributes import take_attributes
+from ecosort.pipe import PIECE_BYTES
 from ecosort.words import Path, output, path_word
 
 _CLAIM_ENDING, _CLAIM_SCHEMA = ".claim.json", "ecosort.claim/1"
@@ -41,10 +43,18 @@ class ArrayFile:
                 f"'{self.path}' has {self.offset} bytes (a header) before the array, so it cannot be sorted in place; give dst"
             )
 
-    def header(self) -> bytes:
-        """Returns what is in front of the array."""
-        with pathlib.Path(self.path).open("rb") as file:
-            return file.read(self.offset)
+    def copy_header(self, target: int) -> None:
+        """Writes what is in front of the array to a descriptor. Raises IoFailed."""
+        rest = self.offset
+        try:
+            with pathlib.Path(self.path).open("rb") as file:
+                while rest and (piece := file.read(min(rest, PIECE_BYTES))):
+                    write_all(target, piece)
+                    rest -= len(piece)
+        except OSError as error:
+            raise IoFailed(f"cannot copy what is before the array in '{self.path}': {error.strerror}", error.errno) from None
+        if rest:
+            raise IoFailed(f"'{self.path}' changed while it was read; sort it when nothing writes to it")
 
     @contextmanager
     def at_its_records(self) -> Iterator[int]:

@@ -37,7 +37,7 @@ def sort_array_file(array: Any, dst: Path | None, by: Names | None, ascending: D
     told.setdefault("temp", (str(pathlib.Path(path_word(dst, "dst")).parent),))
     notices: list[str] = []
     with file.at_its_records() as source, new_file(dst, told.get("overwrite", False), notices) as target:
-        os.write(target, file.header())
+        file.copy_header(target)
         report = Sort(request_of(told, "records", ["-"], "-"), stdin=source, stdout=target, **listeners).wait()
     return with_notices(report, notices)
 

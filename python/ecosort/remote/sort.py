@@ -20,6 +20,7 @@ from typing import Any
 from ecosort.array_files import new_file
 from ecosort.codec_names import ASSUMED_RATIO, is_named_tsv, split_codec
 from ecosort.command_ends import ended, print_notices
+from ecosort.descriptors import write_all
 from ecosort.errors import BadInput
 from ecosort.program import find_program
 from ecosort.remote.addresses import PIECE, Changed, is_bucket, is_remote
@@ -115,7 +116,7 @@ class _Remote:
         try:
             for name in inputs:
                 for piece in self._pieces(name):
-                    _write(end, piece)
+                    write_all(end, piece)
         except BrokenPipeError:  # the program has ended, or wants no more
             pass
         except Changed as error:
@@ -187,12 +188,6 @@ def _delimiter(command: str, options: Sequence[str], inputs: Sequence[str]) -> l
         if is_named_tsv(name) != is_tsv:
             raise BadInput(f"{inputs[0]} and {name} have different delimiters by their names; name one")
     return ["--delimiter=tab"] if is_tsv else []
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
