@@ -109,12 +109,15 @@ def _new_output(dst: Path, told: dict[str, Any], notices: list[str]) -> Iterator
         with new_file(dst, told.get("overwrite", False), notices) as descriptor:
             yield descriptor
         return
-    from ecosort.remote.uploads import demand_uploads, upload_file
+    from ecosort.remote.uploads import demand_absent, demand_uploads, upload_file
 
+    overwrite = told.get("overwrite", False)
     demand_uploads(url)
+    if not overwrite:
+        demand_absent(url)
     with tempfile.TemporaryFile(dir=(told.get("temp") or [None])[0]) as file:
         yield file.fileno()
-        upload_file(url, file)
+        upload_file(url, file, overwrite=overwrite)
 
 
 def check_table(path: Path) -> TableOrder:
