@@ -1,4 +1,4 @@
-"""A table into a bucket takes the place of no object, unless that was asked for. Needs no obstore."""
+"""Outputs in a bucket: all that was sorted, in the place of another object only where that was asked for. Needs no obstore."""
 
 import io
 import json
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ecosort.parquet import main
+from ecosort.remote import sort as remote
 from ecosort.remote import uploads
 
 from ecosort import OutputExists, sort
@@ -109,6 +110,14 @@ def test_an_attempt_whose_answer_was_lost_is_no_other_object(bucket: Bucket, mon
     monkeypatch.setattr(uploads, "put_if_absent", put_twice)
     sort(TABLE, URL, by="x")
     assert rows_in(bucket) == [1, 2, 3]
+
+
+def test_all_files_go_into_the_object(bucket: Bucket) -> None:
+    """The first one went there, and the sort ended well."""
+    Path("a").write_bytes(b"ddbb")
+    Path("b").write_bytes(b"aacc")
+    assert remote.main(["sort", "--record-size=2", "--key=0:2", "--quiet", "--output=s3://bucket/o", "--", "a", "b"]) == 0
+    assert bucket.objects["o"] == b"aabbccdd"
 
 
 def test_the_command_line_replaces_an_object_as_it_does_a_file(bucket: Bucket) -> None:

@@ -53,7 +53,8 @@ class _Remote:
         self._versions = {url: version_of(url) for url in self._inputs if is_remote(url)}
         self._words = [command, *self._to_stream(command, options), *_delimiter(command, options, self._inputs)]
         self._failed: list[BaseException] = []
-        is_one = command == "sort" and len(self._inputs) > 1  # records come through one pipe, one input behind the other
+        # Records come through one pipe, one input behind the other. Files alone need none.
+        is_one = command == "sort" and len(self._inputs) > 1 and bool(self._versions)
         self._files = {name: Path(name).stat() for name in self._inputs if is_one and name != "-" and not is_remote(name)}
         if is_one:
             self._demand_whole_records(options)
