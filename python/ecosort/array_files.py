@@ -151,9 +151,7 @@ def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claime
         if not overwrite:
             _link(descriptor, name)
         else:
-            passing = pathlib.Path(directory, f".ecosort-{secrets.token_hex(8)}.tmp")
-            _link(descriptor, str(passing))
-            passing.replace(name)
+            _replace(descriptor, name, directory)
         sync_directory(directory)
     except OSError as error:
         raise IoFailed(f"cannot complete the output '{name}': {error.strerror}", error.errno) from None
@@ -167,6 +165,17 @@ def _take_claim_away(claim: str) -> None:
         if isinstance(told, dict) and told.get("schema") == _CLAIM_SCHEMA:
             pathlib.Path(claim).unlink()
             sync_directory(pathlib.Path(claim).parent)
+
+
+def _replace(descriptor: int, name: str, directory: str) -> None:
+    """Goes through another name, which is taken away where the file cannot have the one that it shall have."""
+    passing = pathlib.Path(directory, f".ecosort-{secrets.token_hex(8)}.tmp")
+    _link(descriptor, str(passing))
+    try:
+        passing.replace(name)
+    except BaseException:
+        passing.unlink(missing_ok=True)
+        raise
 
 
 def _link(descriptor: int, name: str) -> None:

@@ -185,3 +185,16 @@ def test_a_sync_that_fails_leaves_the_old_file(here: Path, monkeypatch: pytest.M
         replace("out")
     assert Path("out").read_bytes() == b"old"
     assert listing(here) == [str(here / "out")]
+
+
+def test_a_file_that_cannot_be_replaced_leaves_no_other_name(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a directory like /tmp nobody replaces the files of others: the whole output stayed there under a name of its own."""
+    Path("out").write_bytes(b"old")
+
+    def refused(self: Path, target: str) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(IoFailed, match="Operation not permitted"):
+        replace("out")
+    assert listing(here) == [str(here / "out")]
