@@ -12,7 +12,6 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "demsort_inplace/prepare/records.h"
-#include "io/plain_file.h"
 #include "job/places.h"
 
 namespace ecosort::cli {
@@ -25,8 +24,8 @@ struct ReportFile {
 };
 
 template <class Inputs>
-std::set<io::FileNumber> numbers_of(const Inputs& inputs) {
-  std::set<io::FileNumber> numbers;
+std::set<job::FileNumber> numbers_of(const Inputs& inputs) {
+  std::set<job::FileNumber> numbers;
   for (const auto& input : inputs)
     if (input.file && !input.file->facts().is_stream) numbers.emplace(input.opened.device, input.opened.inode);
   return numbers;
@@ -64,7 +63,7 @@ bool names_file(const GivenOption& given) {
          std::ranges::find(values, *given.word) == values.end();
 }
 
-void check_report_file(const ReportFile& report, const std::set<io::FileNumber>& inputs) {
+void check_report_file(const ReportFile& report, const std::set<job::FileNumber>& inputs) {
   struct stat info{};
   if (report.path == "-") throw UsageError(fmt::format("{} '-' is no file; name one, such as /dev/stderr", report.option));
   if (::stat(report.path.c_str(), &info) != 0) {
@@ -75,12 +74,12 @@ void check_report_file(const ReportFile& report, const std::set<io::FileNumber>&
     throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
-  if (io::is_one_of(report.path, inputs)) refuse_input(report);
+  if (job::is_one_of(report.path, inputs)) refuse_input(report);
   if (::access(report.path.c_str(), W_OK) != 0)
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
 
-void check(const ReportFiles& files, const std::set<io::FileNumber>& inputs, const job::WrittenFiles& written) {
+void check(const ReportFiles& files, const std::set<job::FileNumber>& inputs, const job::WrittenFiles& written) {
   std::vector<ReportFile> reports;
   if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
   if (!files.events.empty()) reports.push_back({"--events", files.events});
@@ -126,7 +125,7 @@ void check_report_files(const ReportFiles& files, const std::vector<engine::rows
 }
 
 void check_report_files(const ReportFiles& files, const std::vector<std::string>& inputs, const job::WrittenFiles& written) {
-  check(files, io::numbers_of(inputs), written);
+  check(files, job::numbers_of(inputs), written);
 }
 
 }  // namespace ecosort::cli
