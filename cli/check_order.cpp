@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "base/errors.h"
 #include "base/json.h"
@@ -93,6 +96,8 @@ std::string difference(const job::Claim& claim, const engine::OrderCheck& check,
 int check_claim(const Words& words) {
   if (words.empty() || words.back().starts_with('-')) throw UsageError("check --claim: name the file last, behind the options");
   const std::string& file = words.back();
+  if (::access(file.c_str(), F_OK) != 0)
+    throw UsageError(fmt::format("check --claim: {}: {}", lines::quoted_name(file), std::strerror(errno)));
   const std::optional<job::Claim> claim = job::read_claim(file);
   if (!claim)
     throw UsageError(fmt::format("check --claim: {} has no claim ({}); --claim of a sort writes it", lines::quoted_name(file),

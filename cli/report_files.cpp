@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "base/errors.h"
 #include "base/text.h"
@@ -22,23 +23,12 @@ struct ReportFile {
   const std::string& path;
 };
 
-// Returns the states of those of the inputs that are files.
 template <class Inputs>
-std::vector<io::FileState> states_of(const Inputs& inputs) {
-  std::vector<io::FileState> states;
+std::set<job::FileNumber> numbers_of(const Inputs& inputs) {
+  std::set<job::FileNumber> numbers;
   for (const auto& input : inputs)
-    if (input.file && !input.file->facts().is_stream) states.push_back(input.opened);
-  return states;
-}
-
-std::vector<io::FileState> states_of(const std::vector<std::string>& names) {
-  std::vector<io::FileState> states;
-  struct stat info{};
-  for (const std::string& name : names)
-    if ((name == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(name.c_str(), &info)) == 0 &&
-        (S_ISREG(info.st_mode) || S_ISBLK(info.st_mode)))
-      states.push_back({.device = info.st_dev, .inode = info.st_ino});
-  return states;
+    if (input.file && !input.file->facts().is_stream) numbers.emplace(input.opened.device, input.opened.inode);
+  return numbers;
 }
 
 [[noreturn]] void refuse_input(const ReportFile& report) {
@@ -47,11 +37,6 @@ std::vector<io::FileState> states_of(const std::vector<std::string>& names) {
 
 [[noreturn]] void refuse_pair(std::string_view one, const ReportFile& report) {
   throw UsageError(fmt::format("{} and {} are both '{}'; name two files", one, report.option, report.path));
-}
-
-bool is_file_of(const io::FileState& state, const std::vector<io::FileState>& files) {
-  return std::ranges::any_of(files,
-                             [&](const io::FileState& file) { return file.device == state.device && file.inode == state.inode; });
 }
 
 // Devices and pipes lose nothing.
@@ -78,7 +63,7 @@ bool names_file(const GivenOption& given) {
          std::ranges::find(values, *given.word) == values.end();
 }
 
-void check_report_file(const ReportFile& report, const std::vector<io::FileState>& inputs) {
+void check_report_file(const ReportFile& report, const std::set<job::FileNumber>& inputs) {
   struct stat info{};
   if (report.path == "-") throw UsageError(fmt::format("{} '-' is no file; name one, such as /dev/stderr", report.option));
   if (::stat(report.path.c_str(), &info) != 0) {
@@ -89,12 +74,12 @@ void check_report_file(const ReportFile& report, const std::vector<io::FileState
     throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
-  if (is_file_of({.device = info.st_dev, .inode = info.st_ino}, inputs)) refuse_input(report);
+  if (job::is_one_of(report.path, inputs)) refuse_input(report);
   if (::access(report.path.c_str(), W_OK) != 0)
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }
 
-void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, const job::WrittenFiles& written) {
+void check(const ReportFiles& files, const std::set<job::FileNumber>& inputs, const job::WrittenFiles& written) {
   std::vector<ReportFile> reports;
   if (!files.stats.empty()) reports.push_back({"--stats", files.stats});
   if (!files.events.empty()) reports.push_back({"--events", files.events});
@@ -103,6 +88,7 @@ void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, c
   for (const ReportFile& report : reports) {
     check_report_file(report, inputs);
     if (is_special(report.path)) continue;
+    io::check_no_job(io::name_behind_links(report.path));
     if (const char* const role = job::role_of(report.path, written); role != nullptr)
       throw UsageError(fmt::format("{} '{}' is {}; name another file", report.option, report.path, role));
     if (!written.output.empty() && written.output != "-" && is_of_job(report.path, written.output))
@@ -130,16 +116,16 @@ void check_named_reports(const GivenWords& given) {
 
 void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs,
                         const job::WrittenFiles& written) {
-  check(files, states_of(inputs), written);
+  check(files, numbers_of(inputs), written);
 }
 
 void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs,
                         const job::WrittenFiles& written) {
-  check(files, states_of(inputs), written);
+  check(files, numbers_of(inputs), written);
 }
 
 void check_report_files(const ReportFiles& files, const std::vector<std::string>& inputs, const job::WrittenFiles& written) {
-  check(files, states_of(inputs), written);
+  check(files, job::numbers_of(inputs), written);
 }
 
 }  // namespace ecosort::cli

@@ -128,6 +128,9 @@ std::vector<std::string> row_notices(const Request& request, const engine::rows:
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
   // A level behind those of the keys, where whole rows decide last, says nothing.
   const std::size_t keys = request.values() != nullptr ? request.values()->keys.size() : 0;
+  if (request.values() != nullptr && !request.values()->date_format.empty() &&
+      std::ranges::none_of(request.values()->keys, [](const ValueKey& key) { return key.type == ValueType::date; }))
+    notices.push_back("--date-format changes nothing here: no key is a date (--by NAME:date)");
   for (std::size_t i = 0; i < std::min(report.key_counts.size(), keys); ++i) {
     const formats::KeyCounts& counts = report.key_counts[i];
     const std::string by = to_string(request.values()->keys[i]);

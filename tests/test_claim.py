@@ -187,6 +187,7 @@ def test_no_kill_leaves_a_claim_beside_another_file(ecosort: Path, run: Run, tmp
         (["lines", "--claim", "--split=rows=1", "in", "-o", "out-{}"], "--claim"),
         (["lines", "--claim", "-c", "in"], "ecosort check --claim FILE"),
         (["check", "--claim", "in"], "has no claim"),
+        (["check", "--claim", "absent"], "absent: No such file or directory"),
     ],
 )
 def test_where_no_claim_can_be(run: Run, tmp_path: Path, words: list[str], told: str) -> None:

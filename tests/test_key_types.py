@@ -88,6 +88,7 @@ def test_strict_names_a_value_that_is_none(ecosort: Path, tmp_path: Path, type_:
     [
         ("a:list", "type list needs its values in their order: list:A|B|C"),
         ("a:list:x|y|x", "list:x|y|x: 'x' is listed twice"),
+        ("a:list:x||y", "list:x||y: a place is empty; empty values come where missing ones do"),
         ("a:number:decimal=;", "number:decimal=;: give decimal=, for numbers such as 1.234,50 or decimal=. for 1,234.50"),
         (
             "a:text@xx",

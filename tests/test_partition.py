@@ -323,6 +323,9 @@ def test_what_it_reads_and_writes_is_not_replaced_by_slices_or_the_report(run: R
     says("has the name of a slice", "--prefix", "d", report=out / "d.00001")
     says("has the name of a slice", "--prefix", "d", "--sort", report=out / "d.00001.00002")
     says("has the name of a slice", "--prefix", "d", "--events", out / "d.00001")
+    (out / "d.00001.ecosort").mkdir()
+    (out / "d.00001.ecosort/journal").touch()
+    says("d.00001.ecosort' holds a job that was interrupted", "--prefix", "d")
     (tmp_path / "link").symlink_to(out / "d.00001")  # which is not there yet
     says("has the name of a slice", "--prefix", "d", report=tmp_path / "link")
     says("--splitters and --report are both", "--prefix", "d", report=splitters)

@@ -452,6 +452,7 @@ def test_long_keys_in_more_passes(run: Run, tmp_path: Path) -> None:
         ("0:1:u8le", ["'u8le' is no type"]),
         ("0:4:desc:u32", ["'u32' is not understood here"]),
         ("0:dec", ["the length is not a whole number"]),
+        ("0:u63", ["'u63' is no type; there are "]),
         ("95:u64", ["key 95:8:u64le ends at byte 103, beyond the record of 100 bytes"]),
         ("0:u64:u64", ["'u64' is not understood here"]),
         ("0:0:dec", ["the length is 0"]),

@@ -346,3 +346,23 @@ def test_space_that_is_to_stay_free_does(run: Run, tmp_path: Path, data: bytes) 
     with os.fdopen(reader) as pipe:
         refused(run("sort", "-", *words[2:], "--keep-free", "1GB", stdin=pipe), 2, "a pipe", "name a file")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["lines", "-S", "1M"], ["csv", "--no-header", "--by", "1", "--memory", "1MiB"]], ids=["lines", "csv"]
+)
+def test_rows_that_are_merged_twice_fit_the_space_that_is_asked_for(
+    run: Run, tmp_path: Path, require: Require, words: list[str]
+) -> None:
+    """A merge before the last one has its space before its runs give theirs back."""
+    require("loop_mount")
+    (tmp_path / "in").write_bytes(b"".join(b"%08d of a line\n" % (i * 7919 % 10**8) for i in range(800_000)))
+    command = [*words, "--compress=none", "-T" if words[0] == "lines" else "--temp"]
+    with mounted(tmp_path, "ext4", 64 * MIB) as drive:
+        planned = run("plan", *command, drive.root, tmp_path / "in", "-o", drive.root / "out")
+        succeeded(planned)
+        assert re.search(r"merges of each line +[1-9]* ?t?o? ?2", planned.stdout), planned.stdout
+        found = re.search(r"free space needed .*\((\d+) bytes\)", planned.stdout)
+        assert found
+        drive.fill_until(int(found.group(1)) + METADATA_BYTES)
+        succeeded(run(*command, drive.root, tmp_path / "in", "-o", drive.root / "out"))

@@ -256,6 +256,17 @@ def test_calls_that_fail_leave_nothing(ecosort: Path, tmp_path: Path, call: str)
     assert listing(place) == [str(place / "in.csv")]
 
 
+def test_a_directory_that_others_can_write_to_is_not_taken(ecosort: Path, tmp_path: Path) -> None:
+    """They could put their own files in the place of those that wait there for their names."""
+    (tmp_path / "in.csv").write_text("a\n5\n")
+    stage = tmp_path / "out-{}.csv.split"
+    stage.mkdir()
+    stage.chmod(0o777)
+    done = sort(ecosort, tmp_path, "csv", "--by", "a", "--split", "rows=2", "-o", "out-{}.csv", "in.csv")
+    assert (done.returncode, "can be written by others; a split needs that name: move it away" in done.stderr) == (2, True)
+    assert not (tmp_path / "out-00001.csv").exists()
+
+
 def test_two_sorts_to_the_same_names_do_not_meet(ecosort: Path, tmp_path: Path) -> None:
     """The one that writes its files has a lock; here the test has it."""
     (tmp_path / "in.csv").write_text("a\n5\n")

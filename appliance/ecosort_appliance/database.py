@@ -93,6 +93,10 @@ MIGRATIONS = [
     UPDATE jobs SET on_end = json_quote(on_end) WHERE on_end IS NOT NULL;
     UPDATE sources SET source = json_quote(source);
     """,
+    # journal: identifies the job directory that the attempts left; '' is none. NULL: an older program did not write it down.
+    """
+    ALTER TABLE jobs ADD COLUMN journal TEXT;
+    """,
 ]
 
 

@@ -17,7 +17,7 @@ from ecosort_appliance.errors import QueueError
 from ecosort_appliance.foresight import Planned, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
-from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.program import has_left, job_directory_of
 from ecosort_appliance.tasks import Task, made, typed
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.values import check_known, parse_condition
@@ -160,7 +160,7 @@ def cancel(connection: sqlite3.Connection, number: int) -> str:
         return "is asked to end"
     if job.state in (jobs.DONE, jobs.CANCELLED):
         raise QueueError(f"job {number} is {job.state} already")
-    if job.has_begun and job.resumable and job.output and Path(job_directory_of(job.output)).exists():
+    if job.resumable and job.output and has_left(job, job.output):
         _change(connection, job, state=jobs.QUEUED, wish="abandon", not_before_s=0.0, reason="")
         return f"is cancelled; its files in {job_directory_of(job.output)!r} will be removed later"
     _change(connection, job, state=jobs.CANCELLED, ended_s=time.time(), reason="", wish="")

@@ -11,8 +11,9 @@ from pathlib import Path
 from ecosort_appliance import jobs
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.journals import journal_in
 from ecosort_appliance.places import lies_in, real_path
-from ecosort_appliance.program import fault_in, job_directory_of
+from ecosort_appliance.program import fault_in, has_left, job_directory_of
 from ecosort_appliance.space import plan_of, shortage_of
 from ecosort_appliance.tasks import Task
 
@@ -64,13 +65,24 @@ def _is_missing(path: str) -> bool:
 def _left_by_another(connection: sqlite3.Connection, output: str) -> str:
     """Names a job of this queue that failed and could be gone on with; empty where there is none."""
     left = job_directory_of(output)
-    failed = jobs.select(connection, "output = ? AND state = 'failed' AND has_begun = 1", (json.dumps(output),))
-    if not failed or not os.path.lexists(left):
+    failed = jobs.select(connection, "output = ? AND state = 'failed'", (json.dumps(output),))
+    number = max((job.id for job in failed if has_left(job, output)), default=None)
+    if number is None:
         return ""
-    number = max(job.id for job in failed)
     return (
         f"job {number} failed and left {left!r}: remove that with `ecosort queue cancel {number}` and queue this job again,"
         f" or go on with `ecosort queue retry {number}`"
+    )
+
+
+def interrupted_beside(connection: sqlite3.Connection, output: str) -> str:
+    """Says which interrupted sort keeps a job from beginning to write there, and what to do; empty where there is none."""
+    left = job_directory_of(output)
+    if not journal_in(left):
+        return ""
+    return _left_by_another(connection, output) or (
+        f"{left!r} is of another sort to that output, which has not ended: finish it by `ecosort resume {output!r}`, or"
+        f" remove it by `ecosort resume --abandon {output!r}`, and retry this job"
     )
 
 
@@ -80,8 +92,7 @@ def check_output(task: Task, where: str) -> None:
     directory = os.path.dirname(output)  # noqa: PTH120
     if not task.in_place and not os.path.isdir(directory):  # noqa: PTH112
         raise QueueError(f"output directory {directory!r}: No such file or directory; create it first")
-    is_input = any(real_path(path, where) == output for path in task.inputs)
-    if is_input and "records" in task.members and not task.in_place:
+    if "records" in task.members and task.overwrites_input(where):
         hint = "" if task.merges else " (to sort a file in its own space: ecosort inplace)"
         raise QueueError(f"output {task.output!r} is the input; name another file{hint}")
 

@@ -68,6 +68,7 @@ class Job:
     attempt: int = 0
     has_begun: bool = False
     output_before: list[int] | None = None
+    journal: str | None = None  # of the job directory that its attempts left; empty: they left none; None: not known
     queued_s: float = 0.0
     started_s: float | None = None
     ended_s: float | None = None
@@ -223,19 +224,19 @@ def begin_attempt(
 ) -> Job | None:
     """Marks the job as running before anything of it runs. None where it was cancelled or paused meanwhile.
 
-    An attempt that continues with an earlier one keeps what was there before that one.
+    An attempt that continues with an earlier one keeps what was there before that one, and its journal.
     """
     with transaction(connection):
         now = get(connection, job.id)
         if now.state != QUEUED:
             return None
-        before = now.output_before if goes_on else output_before
+        before, journal = (now.output_before, now.journal) if goes_on else (output_before, None)
         _unless_written(
             connection,
             output,
             "UPDATE jobs SET state = 'running', reason = '', attempt = attempt + 1, has_begun = 1, output = ?, output_before = ?,"
-            " started_s = coalesce(started_s, ?), exit_code = NULL, ended_s = NULL WHERE id = ?",
-            (json.dumps(output), None if before is None else json.dumps(before), time.time(), job.id),
+            " journal = ?, started_s = coalesce(started_s, ?), exit_code = NULL, ended_s = NULL WHERE id = ?",
+            (json.dumps(output), None if before is None else json.dumps(before), journal, time.time(), job.id),
         )
         forget_telling(connection, job.id)
         return get(connection, job.id)

@@ -19,6 +19,7 @@ from ecosort.durable import sync_directory
 from ecosort.memory_file import memory_file
 
 from ecosort_appliance.jobdir import MOST_LOG_BYTES
+from ecosort_appliance.journals import journal_in
 from ecosort_appliance.processes import start_ticks
 
 _PROGRESS_PERIOD_S = 0.5
@@ -48,7 +49,8 @@ class Keeper:
         code = self._work()
         end_s = time.monotonic()
         begin_s = end_s if self._begin_s is None else self._begin_s
-        self._write_end({"code": code, "work_s": end_s - begin_s, "begin_s": begin_s, "end_s": end_s, "error": self._error})
+        times = {"work_s": end_s - begin_s, "begin_s": begin_s, "end_s": end_s}
+        self._write_end({"code": code, **times, "error": self._error, "journal": journal_in(self._spec["job_directory"])})
 
     def _work(self) -> int:
         begin_s = time.monotonic()

@@ -13,7 +13,7 @@ from pathlib import Path
 from ecosort_appliance.cgroups import Group, make_group
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.program import ecosort_program, gently, yield_as_session
+from ecosort_appliance.program import ecosort_program, gently, job_directory_of, yield_as_session
 from ecosort_appliance.tasks import Task
 from ecosort_appliance.users import environment_of, popen_user
 
@@ -63,6 +63,7 @@ def launch(attempt: Attempt, lock: int, memory_bytes: int | None) -> subprocess.
     command = gently(attempt.command, group.yields)
     notes = [f"attempt {job.attempt}: {' '.join(command)}", *filter(None, [attempt.request]), *group.notes]
     spec = {"command": command, "request": attempt.request, "directory": job.directory, "attempt": job.attempt, "notes": notes}
+    spec["job_directory"] = job_directory_of(job.output or "")
     with contextlib.suppress(BrokenPipeError):  # it has died: seen when its lock is free
         process.stdin.write(json.dumps(spec).encode() + b"\n")
         process.stdin.close()

@@ -21,12 +21,14 @@ _FROM_OUTSIDE = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL}
 
 @dataclass(frozen=True)
 class Left:
-    """`end`: the keeper's record, None: it did not come to write one. `stats`: the program's report."""
+    """`end`: the keeper's record, None: it did not come to write one. `stats`: the program's report. `output_is_input`: the
+    output takes the place of an input."""
 
     end: Mapping[str, Any] | None
     stats: Mapping[str, Any] | None
     has_job_directory: bool
     output_now: list[int] | None
+    output_is_input: bool = False
 
     @property
     def code(self) -> int | None:
@@ -55,25 +57,30 @@ def identity_of(path: str) -> list[int] | None:
 def outcome(job: Job, left: Left) -> Outcome:
     if left.code == 0 and job.wish != "abandon":
         return Outcome(DONE)
-    if left.end is None and is_complete(job, left):
-        return Outcome(DONE, "its report was lost in a crash; the output is complete")
+    if left.end is None and left.stats is not None and job.wish != "abandon":  # which the program writes when it has ended well
+        return Outcome(DONE, "the record of its end was lost in a crash; its report is complete")
     if job.wish == "abandon":
         return _abandoned(left)
     if job.wish == "cancel":
         return Outcome(QUEUED, wish="abandon") if job.resumable and left.has_job_directory else Outcome(CANCELLED)
+    if _is_from_outside(left.code) and _may_have_sorted_its_input(job, left):
+        return Outcome(FAILED, _unknown(job))
     if job.wish == "pause":
         return Outcome(PAUSED)
     return _interrupted(job, left) if _is_from_outside(left.code) else _failed(job, left)
 
 
-def is_complete(job: Job, left: Left) -> bool:
-    """The program ended well although no one wrote it down. It gives an output its name only when that is complete and verified,
-    and writes its report after that. Of a job that can be resumed the job directory would be there if it were not complete."""
-    if left.stats is not None:
-        return job.wish != "abandon"
-    if not job.resumable or left.has_job_directory or left.output_now is None or job.wish == "abandon":
-        return False
-    return left.output_now != job.output_before
+def _may_have_sorted_its_input(job: Job, left: Left) -> bool:
+    """A job is done again where no one knows whether it ended: that sorts once more, and changes nothing. But a job whose output
+    is one of its inputs would read its own result beside the others."""
+    return left.output_is_input and not left.has_job_directory and left.output_now != job.output_before
+
+
+def _unknown(job: Job) -> str:
+    return (
+        f"was interrupted, and {job.output!r}, which is an input, too, has changed since it began: by this job or by another "
+        f"program; look at it, and if it is not sorted, `ecosort queue retry {job.id}`"
+    )
 
 
 def _abandoned(left: Left) -> Outcome:

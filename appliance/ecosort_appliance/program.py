@@ -14,6 +14,7 @@ from ecosort.program import find_program
 
 from ecosort_appliance.errors import EXIT_USAGE, QueueError
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.journals import journal_in
 from ecosort_appliance.users import environment_of, popen_user
 
 _PATIENCE_S = 60.0
@@ -32,6 +33,12 @@ def ecosort_program() -> str:
 def job_directory_of(output: str) -> str:
     """Returns where the program keeps runs and journal of an interrupted job."""
     return output + ".ecosort"
+
+
+def has_left(job: Job, output: str | None) -> bool:
+    """True if the job directory of the output is what an attempt of this job left, or holds nothing of any sort."""
+    found = journal_in(job_directory_of(output)) if job.has_begun and output is not None else None
+    return found is not None and (not found or job.journal in (None, found))
 
 
 def asked(job: Job, words: Sequence[str], text: str = "") -> subprocess.CompletedProcess[bytes] | None:

@@ -14,22 +14,23 @@ import sqlite3
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ecosort_appliance import jobs
 from ecosort_appliance.cgroups import groups_left, remove_group
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import check_queue_is_spared
+from ecosort_appliance.foresight import check_queue_is_spared, interrupted_beside
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.journals import journal_in
 from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
 from ecosort_appliance.ledger import EnergySource, Ledger
 from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, Left, identity_of, outcome, results_of
 from ecosort_appliance.places import drive_of, real_path
 from ecosort_appliance.processes import LOCK_NAME, is_alive, signal_job, try_lock
-from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.program import has_left, job_directory_of
 from ecosort_appliance.rest import Rest
 from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
@@ -146,9 +147,7 @@ class Scheduler:
         self._ledger.close(job.id)
         self._count_energy()
         job = jobs.get(self._connection, job.id)  # with what was requested meanwhile
-        assert job.output is not None
-        has_job_directory = os.path.lexists(job_directory_of(job.output))
-        left = Left(directory.exit_of(job.attempt), directory.stats_of(job.attempt), has_job_directory, identity_of(job.output))
+        job, left = what_it_left(job, directory)
         then = outcome(job, left)
         has_ended = then.state in jobs.ENDED
         results = results_of(left) if then.state == jobs.DONE else {}
@@ -160,6 +159,7 @@ class Scheduler:
             wish=then.wish,
             not_before_s=time.time() + then.wait_s if then.wait_s else 0.0,
             exit_code=left.code,
+            journal=job.journal,
             ended_s=time.time() if has_ended else None,
             work_s=job.work_s + float((left.end or {}).get("work_s", 0.0)),
             **results,
@@ -199,16 +199,20 @@ class Scheduler:
         task = task_of(job)
         check_queue_is_spared(task, job.directory, self._queue)
         output = real_path(task.output, job.directory)
-        if job.wish == "abandon" and not os.path.lexists(job_directory_of(job.output or output)):
+        goes_on = has_left(job, job.output)
+        if job.wish == "abandon" and not goes_on:
             jobs.update(self._connection, job.id, state=jobs.CANCELLED, wish="", ended_s=time.time())
             return False
-        if job.has_begun and job.output is not None and os.path.lexists(job_directory_of(job.output)):
+        if goes_on and job.output is not None:
             output = job.output  # what was begun is there, wherever a link may point now
         elif reason := self._unmet(job):
             self._wait(job, reason, min(time.time() + PERIOD_S, job.latest_s or math.inf))
             return False
         elif reason := reason_to_wait(job, task):
             self._wait(job, reason)
+            return False
+        elif reason := interrupted_beside(self._connection, output):
+            jobs.change_state(self._connection, job.id, (jobs.QUEUED,), state=jobs.FAILED, reason=reason, ended_s=time.time())
             return False
         return self._start(job, task, output)
 
@@ -231,7 +235,7 @@ class Scheduler:
             self._wait(job, "a process of an earlier attempt has not ended")
             return False
         try:
-            goes_on = job.has_begun and os.path.lexists(job_directory_of(output))
+            goes_on = has_left(job, output)
             marked = jobs.begin_attempt(self._connection, job, output, identity_of(output), goes_on)
             if marked is not None:
                 self._ledger.open(marked, directory)
@@ -285,6 +289,23 @@ def _lock(queue: Path) -> int:
 def refuse_second(queue: Path) -> None:
     """QueueError when another scheduler serves the queue: told before a port is found taken."""
     os.close(_lock(queue))
+
+
+def what_it_left(job: Job, directory: JobDirectory) -> tuple[Job, Left]:
+    """Returns also the job, with the journal that it left where it began anew: there was no job directory before."""
+    output, end, stats = job.output, directory.exit_of(job.attempt), directory.stats_of(job.attempt)
+    assert output is not None
+    if job.journal is None:
+        found = end["journal"] if end is not None and "journal" in end else journal_in(job_directory_of(output))
+        job = replace(job, journal=str(found or ""))
+    return job, Left(end, stats, has_left(job, output), identity_of(output), _overwrites_input(job))
+
+
+def _overwrites_input(job: Job) -> bool:
+    try:
+        return task_of(job).overwrites_input(job.directory)
+    except QueueError:  # an older program took these words; it says so when it begins
+        return False
 
 
 def _drives(job: Job) -> set[int]:

@@ -14,6 +14,7 @@ from ecosort.words import bytes_of
 
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.places import real_path
 from ecosort_appliance.program import asked, fault_in
 
 _OF_THE_QUEUE = ("--stats", "--progress")
@@ -43,6 +44,11 @@ class Task:
     def output(self) -> str:
         """Returns the file that is sorted, where that is in place."""
         return self.inputs[0] if self.in_place else str(self.members["place"]["output"])
+
+    def overwrites_input(self, directory: str) -> bool:
+        """Returns whether the output takes the place of an input, which is there until the sort has ended."""
+        output = real_path(self.output, directory)
+        return not self.in_place and any(real_path(path, directory) == output for path in self.inputs)
 
     @property
     def temps(self) -> tuple[str, ...]:

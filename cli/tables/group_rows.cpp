@@ -63,7 +63,7 @@ CommandTable with_group_conflicts(CommandTable table) {
       {written, "--check", "--check looks at the order and writes nothing: leave --count, --repeated, --singles and --keep out"},
       {written, "-C", "-C looks at the order and writes nothing: leave --count, --repeated, --singles and --keep out"},
       {grouping, "--runs", "merge --runs: the runs say what they hold and which rows stay; sort what they become"}};
-  if (find_row(table, "--singles") == nullptr) return table;
+  if (find_row(table, "--count") == nullptr) return table;
   for (const ConflictRow& row : conflicts)
     if (find_row(table, row.with) != nullptr) table.conflicts.push_back(row);
   return table;

@@ -203,6 +203,7 @@ const std::vector<CommandTable>& plan_tables() {
     std::vector<CommandTable> all{plan_sort_table(), plan_inplace_table(), plan_lines_table()};
     for (const CommandRow& command : value_commands()) all.push_back(plan_values_table(command.make_table()));
     for (CommandTable (*const make)() : {plan_shuffle_table, plan_partition_table, plan_run_table}) all.push_back(make());
+    for (CommandTable& table : all) table = with_group_conflicts(std::move(table));
     return all;
   }();
   return tables;

@@ -48,7 +48,6 @@ void open_beside(const Request& request, PreparedRecordsJob& prepared, io::Posix
   for (const engine::fixed::Input& input : prepared.inputs) check_regular(*input.file);
   job::check_output(request.place.output, prepared.inputs, storage);
   prepared.file = io::resolve_output(request.place.output).path;
-  io::check_no_job(prepared.file);
   planner::Wanted& wanted = prepared.wanted;
   wanted = job::wanted_of(request, prepared.inputs, prepared.machine);
   if (!prepared.is_assumed && wanted.input_records == 0) return;

@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "io/open_error.h"
+#include "io/posix_storage.h"
 
 namespace ecosort::io {
 namespace {
@@ -81,6 +82,7 @@ PlainFile PlainFile::open_for_reading(const std::string& name) {
 }
 
 PlainFile PlainFile::create(const std::string& name) {
+  check_no_job(name_behind_links(name));
   return {open_named(name, "/dev/stdout", STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC), name, name != "/dev/stdout"};
 }
 
@@ -198,6 +200,22 @@ bool is_same_file(const std::string& a, const std::string& b) {
   const bool is_there = ::stat(a.c_str(), &facts_a) == 0, is_other_there = ::stat(b.c_str(), &facts_b) == 0;
   if (is_there && is_other_there) return facts_a.st_dev == facts_b.st_dev && facts_a.st_ino == facts_b.st_ino;
   return !is_there && !is_other_there && name_behind_links(a) == name_behind_links(b);
+}
+
+// Leaves out inputs that are not there: who opens them says so.
+std::set<FileNumber> numbers_of(const std::vector<std::string>& inputs) {
+  std::set<FileNumber> numbers;
+  for (const std::string& input : inputs) {
+    struct stat facts{};
+    const bool is_there = (input == "-" ? ::fstat(STDIN_FILENO, &facts) : ::stat(input.c_str(), &facts)) == 0;
+    if (is_there && (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode))) numbers.emplace(facts.st_dev, facts.st_ino);
+  }
+  return numbers;
+}
+
+bool is_one_of(const std::string& path, const std::set<FileNumber>& files) {
+  struct stat facts{};
+  return ::stat(path.c_str(), &facts) == 0 && files.contains({facts.st_dev, facts.st_ino});
 }
 
 }  // namespace ecosort::io

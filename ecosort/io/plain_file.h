@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ecosort::io {
@@ -18,7 +20,7 @@ enum class FileCaching : std::uint8_t { automatic, buffered, direct };
 class PlainFile {
  public:
   // "/dev/stdin" and "/dev/stdout" are this process's own descriptors at their present positions; anything else is opened by
-  // name, and created or truncated for writing.
+  // name, and created or truncated for writing. create(): UsageError where a job waits to write it.
   [[nodiscard]] static PlainFile open_for_reading(const std::string& name);
   [[nodiscard]] static PlainFile create(const std::string& name);
   PlainFile(PlainFile&& other) noexcept;
@@ -68,5 +70,11 @@ class PlainFile {
 [[nodiscard]] std::string name_behind_links(const std::string& path);
 // Both names lead to the same file, which need not be there yet.
 [[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);
+
+using FileNumber = std::pair<std::uint64_t, std::uint64_t>;  // of its device, and in it
+// Returns the numbers of those inputs that are files or block devices. "-" is standard input.
+[[nodiscard]] std::set<FileNumber> numbers_of(const std::vector<std::string>& inputs);
+// The name leads to one of these files.
+[[nodiscard]] bool is_one_of(const std::string& path, const std::set<FileNumber>& files);
 
 }  // namespace ecosort::io

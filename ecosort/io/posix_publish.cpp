@@ -133,6 +133,12 @@ void check_no_job(const std::string& file) {
       job_directory_of(file), file, file));
 }
 
+OutputPlace resolve_free_output(const std::string& path) {
+  OutputPlace output = resolve_output(path);
+  check_no_job(output.path);
+  return output;
+}
+
 namespace {
 
 // The name of a file that was synced. It may have a temporary one. A name that is free is taken in one step, so that no kill
@@ -165,11 +171,24 @@ void give_name(const File& file, const PublishPlace& place, const BeforeStep& be
 
 }  // namespace
 
+// A pipe ends alike where its writer is done and where it was killed.
+void PosixStorage::demand_complete_input() {
+  if (is_known_complete_ || streams_.input_complete < 0) return;
+  char byte = 0;
+  ssize_t count = 0;
+  do count = ::read(streams_.input_complete, &byte, 1);
+  while (count < 0 && errno == EINTR);
+  if (count < 0) throw IoError::from_call("ask whether the input is complete", "standard input", errno);
+  if (count == 0) throw IoError("standard input: who wrote it ended before it was complete; there is no output", 0);
+  is_known_complete_ = true;
+}
+
 // One sync before the name appears, of data and attributes alike, and one of the directory behind it. A failed sync of
 // the directory is undone where that loses nothing; where a file was replaced its old contents are gone, and the new ones,
 // complete and durable, stay.
 std::string PosixStorage::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
-  const OutputPlace output = resolve_output(final_path);
+  demand_complete_input();
+  const OutputPlace output = resolve_free_output(final_path);
   const Descriptor directory = open_to_publish(output.directory);
   const PublishPlace place{output, directory.get()};
   const FileSystem system = system_for_names(directory.get(), output.directory);
@@ -195,11 +214,12 @@ std::string PosixStorage::publish(File& file, const std::string& final_path, con
 std::string PosixStorage::publish_all(const std::vector<Named>& files) {
   std::vector<PublishPlace> places;
   if (files.empty()) return "";
+  demand_complete_input();
   const Descriptor directory = open_to_publish(resolve_output(files.front().final_path).directory);
   const FileSystem system = system_for_names(directory.get(), files.front().final_path);
   std::string notice;
   for (const Named& file : files) {
-    places.push_back({resolve_output(file.final_path), directory.get()});
+    places.push_back({resolve_free_output(file.final_path), directory.get()});
     if (places.back().output.directory != places.front().output.directory)  // through a symbolic link
       return Storage::publish_all(files);
   }

@@ -29,9 +29,13 @@ struct OutputPlace {
 // meanwhile, and of a sort in place the file has records.
 void check_no_job(const std::string& file);
 
+// resolve_output() and check_no_job(). publish() begins with it.
+[[nodiscard]] OutputPlace resolve_free_output(const std::string& path);
+
 // "-" leads to these.
 struct StandardStreams {
   int input = STDIN_FILENO, output = STDOUT_FILENO;
+  int input_complete = -1;  // a pipe: a byte there says that the end of the input is its end, and not that of who writes it
 };
 
 class PosixStorage : public NamedStorage {
@@ -59,6 +63,7 @@ class PosixStorage : public NamedStorage {
   void sync(File& file) override;
   [[nodiscard]] std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) override;
   [[nodiscard]] std::string publish_all(const std::vector<Named>& files) override;
+  void demand_complete_input() override;
   void close(FilePtr file) override;
   [[nodiscard]] FileState state(const File& file) override;
   [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) override;
@@ -92,6 +97,7 @@ class PosixStorage : public NamedStorage {
   const std::shared_ptr<ReopenedFiles> reopened_ = std::make_shared<ReopenedFiles>();
   std::function<void(const File&)> on_wait_;
   const StandardStreams streams_;
+  bool is_known_complete_ = false;
   std::atomic<std::uint64_t> opened_{0};
 };
 

@@ -73,6 +73,9 @@ class Storage {
   };
   [[nodiscard]] virtual std::string publish_all(const std::vector<Named>& files);
 
+  // IoError where who writes standard input ended before it was complete. publish() asks; so does what gives names otherwise.
+  virtual void demand_complete_input() {}
+
   virtual void close(FilePtr file) = 0;  // checked close
 
   // Returns what the file is right now; comparing two states shows an input that changed while it was read.

@@ -56,10 +56,7 @@ bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engin
 }  // namespace
 
 std::string resolve_output(const std::string& output) {
-  if (output == "-") return output;
-  std::string path = io::resolve_output(output).path;
-  io::check_no_job(path);
-  return path;
+  return output == "-" ? output : io::resolve_free_output(output).path;
 }
 
 void check_is_kept(const std::string& kept, const std::string& output, const std::string& as) {
@@ -83,7 +80,7 @@ void check_output(const std::string& output, const std::vector<engine::fixed::In
       throw UsageError("standard output is the input; redirect it to another file, or name one");
     return;
   }
-  const io::OutputPlace place = io::resolve_output(output);
+  const io::OutputPlace place = io::resolve_free_output(output);
   check_writable_directory("output directory", place.directory);
   if (::access(place.directory.c_str(), R_OK) != 0)
     throw UsageError(fmt::format("output directory '{}' cannot be opened, which is needed to make the new name durable: {}",

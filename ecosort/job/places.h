@@ -13,7 +13,7 @@ namespace ecosort::job {
 
 // All of them throw UsageError, one line that says what is wrong where, and what would work.
 
-// The output can be created or replaced, and is none of the inputs, through whatever name or link.
+// The output can be created or replaced, no job waits to write it, and it is none of the inputs, through whatever name or link.
 void check_output(const std::string& output, const std::vector<engine::fixed::Input>& inputs, const io::PosixStorage& storage);
 
 // Returns the name behind the links of an output of which no job may be there, or "-".

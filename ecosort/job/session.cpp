@@ -1,8 +1,33 @@
 #include "job/session.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/errors.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::job {
+
+namespace {
+
+// A program that writes the input names a pipe so: what it wrote may be a part until a byte is there.
+io::StandardStreams streams_of_process() {
+  io::StandardStreams streams;
+  const char* const value = std::getenv("ECOSORT_INPUT_COMPLETE");  // NOLINT(concurrency-mt-unsafe): no one sets variables
+  if (value == nullptr) return streams;
+  const std::string_view text = value;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), streams.input_complete);
+  if (error != std::errc() || stop != text.data() + text.size() || streams.input_complete < 0)
+    throw UsageError(fmt::format("ECOSORT_INPUT_COMPLETE: '{}' is not the number of a descriptor", text));
+  return streams;
+}
+
+}  // namespace
+
+Session::Session() : storage_(streams_of_process()) {}
 
 unsigned queue_depth(const planner::RecordPlan& plan) noexcept { return plan.read_depth + plan.write_depth + 4; }
 

@@ -28,7 +28,7 @@ struct PreparedLines;
 // Outlives the run. One thread; the queue may be notified by any, also by a signal handler.
 class Session {
  public:
-  Session() = default;
+  Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session() = default;

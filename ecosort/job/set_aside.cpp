@@ -62,8 +62,7 @@ engine::rows::SetAsideTerms set_aside_of(const Request& request, std::uint64_t m
     throw UsageError(fmt::format("{}: rows that are set aside are not compressed; name a file without that ending", path));
   check_writable_directory(fmt::format("{}: directory", path), directory_of(path));
   const std::string resolved = resolve_output(path);
-  if (std::ranges::any_of(request.inputs,
-                          [&](const std::string& input) { return input != "-" && io::is_same_file(path, input); }))
+  if (io::is_one_of(path, io::numbers_of(request.inputs)))
     throw UsageError(fmt::format("{}: is an input; set bad rows aside in another file", path));
   WrittenFiles others = written_files(request);
   others.set_aside.clear();

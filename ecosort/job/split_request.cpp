@@ -1,8 +1,6 @@
 #include "job/split_request.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "base/text.h"
+#include "io/plain_file.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::job {
@@ -75,17 +74,6 @@ SplitTerms split_terms_of(const Request& request) {
   return {.kind = SplitKind::files, .count = *number};
 }
 
-// Leaves out inputs that are not there: who opens them says so.
-std::set<engine::rows::FileNumber> numbers_of(const std::vector<std::string>& inputs) {
-  std::set<engine::rows::FileNumber> numbers;
-  for (const std::string& input : inputs) {
-    struct stat info{};
-    if ((input == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(input.c_str(), &info)) == 0)
-      numbers.emplace(info.st_dev, info.st_ino);
-  }
-  return numbers;
-}
-
 }  // namespace
 
 SplitNames split_names_of(const std::string& word, const std::string& output) {
@@ -112,7 +100,7 @@ std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint
   if (request.verification.reread)
     refuse_split(word, "several files cannot be verified by reading them again; verify them as usual");
   engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output),
-                             numbers_of(request.inputs), 0};
+                             io::numbers_of(request.inputs), 0};
   job.memory_bytes = round_down(memory_bytes / share, page_bytes);
   return job;
 }

@@ -166,6 +166,7 @@ FilePasses passes_of(std::vector<std::uint64_t> file_bytes, const MergeWidth& wi
     passes.peak_temp_bytes = std::max(passes.peak_temp_bytes, temp);
     temp -= freed;
     passes.moved_bytes += bytes;
+    passes.largest_bytes = std::max(passes.largest_bytes, bytes);
     const auto at = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(first + count);
     file_bytes[first] = bytes;
     is_temporary[first] = true;

@@ -46,6 +46,7 @@ struct FilesPlan {
 struct FilePasses {
   std::uint64_t merges = 0;
   std::uint64_t moved_bytes = 0;                            // written by them, and read once more
+  std::uint64_t largest_bytes = 0;                          // of one of them
   std::uint64_t peak_temp_bytes = 0, final_temp_bytes = 0;  // of what they write: at most, and when the last merge begins
 };
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from resource import struct_rusage
 
+from ecosort.request import Typed
+
 from ecosort_power.encoding import is_utf8, spelled
 from ecosort_power.errors import EXIT_USAGE, RunError, UsageError
 from ecosort_power.transports.process import reap, run_to_end, session, spawn, stop
@@ -69,13 +71,25 @@ def require_understood(words: Sequence[str], env: Mapping[str, str] | None = Non
     if Path(words[0]).name != "ecosort" or len(words) < 2 or words[1].startswith("-"):
         return
     questions = [[words[0], words[1], "--help"]]
-    makes_request = is_ecosort(words) and words[1] != "resume" and not only_checks(words)
-    if has_files and makes_request and run_to_end([words[0], "request", "--help"], env)[0] == 0:
+    if has_files and _makes_request(words) and run_to_end([words[0], "request", "--help"], env)[0] == 0:
         questions.append([words[0], "request", *words[1:]])
     for question in questions:
         code, _, said = run_to_end(question, env)
         if code == EXIT_USAGE and not said.startswith("ecosort: request:"):  # of that no word is wrong
             raise UsageError(f"COMMAND is refused: {said.strip().rpartition(chr(10))[2].removeprefix('ecosort: ')}")
+
+
+def _makes_request(words: Sequence[str]) -> bool:
+    return is_ecosort(words) and words[1] != "resume" and not only_checks(words)
+
+
+def inputs_of(words: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The inputs of an ecosort command as the program reads its words, the file of a sort in place among them. None of words that
+    it makes no request of, and of any other command."""
+    if not _makes_request(words):
+        return ()
+    code, said, _ = run_to_end([words[0], "request", *words[1:]], env)
+    return tuple(Typed.from_json(said).request.members["inputs"]) if code == 0 else ()
 
 
 def output_of(words: Sequence[str]) -> Path | None:

@@ -33,6 +33,7 @@ from ecosort_power.live import Display, Tally, Together, format_line
 from ecosort_power.meters import meter_class
 from ecosort_power.meters.base import MeterSpec, more_values
 from ecosort_power.monitor import LoadPoint, Monitor, write_points
+from ecosort_power.old_output import is_input, require_only_written
 from ecosort_power.phases import current_phase
 from ecosort_power.preflight import preflight
 from ecosort_power.reading import Reading
@@ -67,6 +68,7 @@ class Measurement:
         self._output = Path(options.output) if options.output else output_of(options.command)
         # Rows are validated by a command that the user names, or not at all, which the result says.
         self._validates = options.validate and (options.check_command is not None or not sorts_rows(options.command))
+        self._is_in_place = False  # until the options are checked
         self._equipment: Equipment | None = None
         self._monitor = Monitor()
         self._seal: Seal | None = None
@@ -119,13 +121,19 @@ class Measurement:
             if shutil.which(program) is None:
                 raise UsageError(f"{program} cannot be started: it is no program, or not in PATH")
         require_understood(self._options.command, self._env, has_files=self._options.prepare is None)
-        if self._in_place() and self._options.runs > 1 and self._options.prepare is None:
-            raise UsageError("input and output are one file: give --prepare COMMAND that creates it before each run")
+        if self._output is not None:
+            self._check_output(self._output)
         if self._validates and self._output is not None:
             check_command(self._options.check_command, self._output)
 
-    def _in_place(self) -> bool:
-        return self._input is not None and self._output is not None and self._input.resolve() == self._output.resolve()
+    def _check_output(self, output: Path) -> None:
+        """A file that is there stays unless it is an old output: the input of a sort in place does, and so does what the command
+        may read. What is there when a run has begun already is of that run."""
+        self._is_in_place = is_input(output, self._input, self._options.command, self._env)
+        if self._is_in_place and self._options.runs > 1 and self._options.prepare is None:
+            raise UsageError("input and output are one file: give --prepare COMMAND that creates it before each run, or --runs 1")
+        if not self._is_in_place and not self._directory.has_begun():
+            require_only_written(output, self._options.command)
 
     def _probe(self, known: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
         """Finds when each meter's values are true, by a busy/idle pattern; a continued session uses what it found before."""
@@ -255,7 +263,7 @@ class Measurement:
 
     def _make_ready(self, label: str) -> tuple[SettleState | None, ColdState | None]:
         with self._display.line(f"{label}: getting ready"):
-            if self._output is not None and not self._in_place():
+            if self._output is not None and not self._is_in_place:
                 replaceable(self._output).unlink(missing_ok=True)
             self._prepare()
             cold = make_cold(self._input) if self._options.cold else None

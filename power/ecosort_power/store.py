@@ -175,6 +175,10 @@ class ResultDirectory:
         """True if anything of a measurement is there, in whatever state."""
         return any((self.path / name).is_file() for name in ("session.json", "seal.jsonl", "summary.json"))
 
+    def has_begun(self) -> bool:
+        """True if there was a run, in whatever state it is."""
+        return self.run_path(1).parent.is_dir()
+
     def session(self) -> Session:
         if not self.session_path.exists():
             entry = self.path / "result"

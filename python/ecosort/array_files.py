@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort import checks
+from ecosort.descriptors import write_all
 from ecosort.durable import replaceable, sync_directory
 from ecosort.errors import BadInput, IoFailed
+from ecosort.file_attributes import take_attributes
+from ecosort.pipe import PIECE_BYTES
 from ecosort.words import Path, output, path_word
 
 _CLAIM_ENDING, _CLAIM_SCHEMA = ".claim.json", "ecosort.claim/1"
@@ -40,10 +43,18 @@ class ArrayFile:
                 f"'{self.path}' has {self.offset} bytes (a header) before the array, so it cannot be sorted in place; give dst"
             )
 
-    def header(self) -> bytes:
-        """Returns what is in front of the array."""
-        with pathlib.Path(self.path).open("rb") as file:
-            return file.read(self.offset)
+    def copy_header(self, target: int) -> None:
+        """Writes what is in front of the array to a descriptor. Raises IoFailed."""
+        rest = self.offset
+        try:
+            with pathlib.Path(self.path).open("rb") as file:
+                while rest and (piece := file.read(min(rest, PIECE_BYTES))):
+                    write_all(target, piece)
+                    rest -= len(piece)
+        except OSError as error:
+            raise IoFailed(f"cannot copy what is before the array in '{self.path}': {error.strerror}", error.errno) from None
+        if rest:
+            raise IoFailed(f"'{self.path}' changed while it was read; sort it when nothing writes to it")
 
     @contextmanager
     def at_its_records(self) -> Iterator[int]:
@@ -95,10 +106,11 @@ def _open_npy(path: Path) -> Any:
 
 
 @contextmanager
-def new_file(path: Path, overwrite: bool) -> Iterator[int]:
+def new_file(path: Path, overwrite: bool, notices: list[str]) -> Iterator[int]:
     """A descriptor of an unnamed file, which gets the name `path` when the block ends without an error, and is gone otherwise.
 
-    On stable storage is what the block synced; then also the name. Raises OutputExists, IoFailed.
+    It takes owner, mode, ACL and attributes of the file that it replaces; `notices` gets a line on what could not be kept.
+    Then file and name are on stable storage. Raises BadInput, OutputExists, IoFailed.
     """
     output(path, overwrite)
     given = path_word(path)
@@ -106,33 +118,44 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
         name = str(replaceable(given))
     except OSError as error:
         raise BadInput(f"'{given}' cannot be the output: {error.strerror}") from None
+    _demand_no_job(name)
     directory = str(pathlib.Path(name).parent)
     try:
-        descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(f"'{given}' cannot be the output: there is no directory '{directory}'; create it first") from None
     except OSError as error:
         raise IoFailed(f"cannot create a file in '{directory}': {error.strerror}", error.errno) from None
     try:
         yield descriptor
-        _publish(descriptor, name, directory, overwrite, {given, name})
+        notices += _publish(descriptor, name, directory, overwrite, {given, name})
     finally:
         os.close(descriptor)
 
 
-def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claimed: Iterable[str]) -> None:
+def _demand_no_job(name: str) -> None:
+    """A job that is continued would replace the file; while it waits, the records of a sort in place have no other."""
+    if os.path.lexists(f"{name}.ecosort/journal"):
+        again = f"continue with: ecosort resume {name}, or give it up with: ecosort resume --abandon {name}"
+        raise BadInput(f"'{name}.ecosort' holds a job that was interrupted; {again}")
+
+
+def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claimed: Iterable[str]) -> list[str]:
+    """Returns notices. The file is complete and has its attributes before it gets a name."""
+    _demand_no_job(name)
     try:
+        notice = take_attributes(descriptor, name)
+        os.fsync(descriptor)
         for one in claimed:
             _take_claim_away(f"{one}{_CLAIM_ENDING}")
         if not overwrite:
             _link(descriptor, name)
         else:
-            passing = pathlib.Path(directory, f".ecosort-{secrets.token_hex(8)}.tmp")
-            _link(descriptor, str(passing))
-            passing.replace(name)
+            _replace(descriptor, name, directory)
         sync_directory(directory)
     except OSError as error:
-        raise IoFailed(f"cannot name the output '{name}': {error.strerror}", error.errno) from None
+        raise IoFailed(f"cannot complete the output '{name}': {error.strerror}", error.errno) from None
+    return [notice] if notice else []
 
 
 def _take_claim_away(claim: str) -> None:
@@ -142,6 +165,17 @@ def _take_claim_away(claim: str) -> None:
         if isinstance(told, dict) and told.get("schema") == _CLAIM_SCHEMA:
             pathlib.Path(claim).unlink()
             sync_directory(pathlib.Path(claim).parent)
+
+
+def _replace(descriptor: int, name: str, directory: str) -> None:
+    """Goes through another name, which is taken away where the file cannot have the one that it shall have."""
+    passing = pathlib.Path(directory, f".ecosort-{secrets.token_hex(8)}.tmp")
+    _link(descriptor, str(passing))
+    try:
+        passing.replace(name)
+    except BaseException:
+        passing.unlink(missing_ok=True)
+        raise
 
 
 def _link(descriptor: int, name: str) -> None:

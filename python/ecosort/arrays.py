@@ -13,7 +13,7 @@ from ecosort.errors import BadInput
 from ecosort.keys import RecordKey
 from ecosort.options import request_of
 from ecosort.process import Sort
-from ecosort.report import Report
+from ecosort.report import Report, with_notices
 from ecosort.words import Path, path_word
 
 
@@ -35,11 +35,11 @@ def sort_array_file(array: Any, dst: Path | None, by: Names | None, ascending: D
     if not file.offset:
         return Sort(request_of(told, "records", [file.path], path_word(dst, "dst")), **listeners).wait()
     told.setdefault("temp", (str(pathlib.Path(path_word(dst, "dst")).parent),))
-    with file.at_its_records() as source, new_file(dst, told.get("overwrite", False)) as target:
-        os.write(target, file.header())
+    notices: list[str] = []
+    with file.at_its_records() as source, new_file(dst, told.get("overwrite", False), notices) as target:
+        file.copy_header(target)
         report = Sort(request_of(told, "records", ["-"], "-"), stdin=source, stdout=target, **listeners).wait()
-        os.fsync(target)
-        return report
+    return with_notices(report, notices)
 
 
 def sort_in_memory(records: Any, by: Any, ascending: Directions, told: dict[str, Any]) -> Any:

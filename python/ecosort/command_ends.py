@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
 from ecosort.errors import BadInput, EcoSortError, FalseClaim, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
@@ -38,6 +38,13 @@ def ended(work: Callable[[], None]) -> int:
         print(f"ecosort: {told(error)}", file=sys.stderr)
         return code_of(error)
     return 0
+
+
+def print_notices(notices: Iterable[str]) -> None:
+    """Prints each on a line of standard error."""
+    with contextlib.suppress(OSError):  # no one reads any more
+        for notice in notices:
+            print(f"ecosort: {shown(notice)}", file=sys.stderr)
 
 
 class Interrupted(KeyboardInterrupt):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort.command_ends import ended
+from ecosort.command_ends import ended, print_notices
 from ecosort.errors import BadInput
 from ecosort.remote.addresses import is_remote
 from ecosort.report import Report
@@ -58,6 +58,7 @@ def _sort(request: dict[str, Any]) -> None:
             print(_summary(report, nulls), file=sys.stderr)
             if unclaimed:
                 print(_notice(output, unclaimed), file=sys.stderr)
+        print_notices(report.notices)
 
 
 def _check(request: dict[str, Any]) -> None:
@@ -105,6 +106,7 @@ def _figures(report: Report, nulls: str) -> dict[str, Any]:
         "rows_beyond_limit": report.beyond_limit,
         "nulls": nulls,
         "keys": {"hash": report.hash, "wall_s": report.wall_s},
+        "notices": list(report.notices),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import io
+import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -25,7 +26,15 @@ class PipedSort:
 
     def __init__(self, request: Request, *, goal: str | None = None, is_fed: bool = True, is_read: bool = True) -> None:
         ends = [subprocess.PIPE if is_piped else subprocess.DEVNULL for is_piped in (is_fed, is_read)]
-        self._sort = Sort(request, goal=goal, stdin=ends[0], stdout=ends[1])
+        told, self._complete = os.pipe() if is_fed else (-1, -1)
+        try:
+            self._sort = Sort(request, goal=goal, stdin=ends[0], stdout=ends[1], input_complete=told)
+        except BaseException:
+            self._close_complete()
+            raise
+        finally:
+            if is_fed:
+                os.close(told)
         for pipe in (self._sort.process.stdin, self._sort.process.stdout):
             with contextlib.suppress(OSError):  # a user may have too many; then it is as large as usual
                 if pipe:
@@ -40,6 +49,7 @@ class PipedSort:
 
     def stop(self) -> None:
         """Ends the program where it still works, which leaves nothing behind."""
+        self._close_complete()
         self._sort.stop()
 
     def wait(self) -> Report:
@@ -60,10 +70,20 @@ class PipedSort:
         """Everything was written. Raises what went wrong in the sort."""
         assert self._sort.process.stdin
         try:
+            self._sort.process.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):  # the program has ended
+                os.write(self._complete, b".")
+            self._close_complete()
             self._sort.process.stdin.close()
         except BrokenPipeError:
             self._sort.wait()
             raise
+
+    def _close_complete(self) -> None:
+        """Without a byte in it, the program learns that the input is not complete."""
+        if self._complete >= 0:
+            os.close(self._complete)
+        self._complete = -1
 
     def pieces(self) -> Iterator[bytes]:
         """The output, piece by piece. Raises what went wrong in the sort, after the last piece at the latest."""

@@ -35,7 +35,8 @@ _PREFIXES = ("ecosort: ", "ecosort lines: ")
 class Sort:
     """A request that is being done, by `command`, or a running `ecosort COMMAND WORDS...`, such as `resume`.
 
-    `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `goal` is that of compress="auto".
+    `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `input_complete` is a pipe: without a byte
+    there, the end of `stdin` is the end of who writes it, and there is no output. `goal` is that of compress="auto".
 
     With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end. Not
     `has_stats`: the command writes no report. `fine_codes` are the exit codes that are no failure.
@@ -50,6 +51,7 @@ class Sort:
         stdin: File = subprocess.DEVNULL,
         stdout: File = subprocess.DEVNULL,
         keep: Sequence[int] = (),
+        input_complete: int = -1,
         progress: Callable[[Progress], object] | None = None,
         cancel: threading.Event | None = None,
         has_stats: bool = True,
@@ -85,7 +87,8 @@ class Sort:
                     stdin=stdin,
                     stdout=stdout,
                     stderr=subprocess.PIPE if self._messages < 0 else self._messages,
-                    pass_fds=(self._stats, *keep, *[request] * (request >= 0)),
+                    pass_fds=(self._stats, *keep, *[one for one in (request, input_complete) if one >= 0]),
+                    env=os.environ | {"ECOSORT_INPUT_COMPLETE": str(input_complete)} if input_complete >= 0 else None,
                 )
             _started.add(self)
             while later:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 
@@ -158,6 +158,11 @@ def empty_report(version: str) -> Report:
     """Reports a sort in place of nothing, for which the program writes no report."""
     values: dict[str, Any] = {field.name: 0 for field in fields(Report) if field.default is MISSING}
     return Report(**values | {"phases": (), "io_backend": "", "hash": "", "version": version})
+
+
+def with_notices(report: Report, notices: Sequence[str]) -> Report:
+    """Adds notices of what Python did beside the program."""
+    return replace(report, notices=(*report.notices, *notices))
 
 
 def progress_from(told: Mapping[str, Any]) -> Progress:

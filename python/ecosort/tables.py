@@ -20,7 +20,7 @@ from ecosort.checks import no_such
 from ecosort.errors import BadInput
 from ecosort.extras import how_to_install
 from ecosort.remote.addresses import is_bucket
-from ecosort.report import Report
+from ecosort.report import Report, with_notices
 from ecosort.text import first_line
 from ecosort.words import Path, path_word
 
@@ -75,7 +75,8 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any], unclaimed_
     if make is None:
         raise BadInput(f"dst: a table goes to a file {', '.join(writers)}, not to {os.fsdecode(dst)!r}")
     _demand_writable(make, source.schema if suffix != ".parquet" else parquet_schema(source.schema), suffix)
-    with _new_output(dst, told) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
+    notices: list[str] = []
+    with _new_output(dst, told, notices) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
         if is_parquet and unclaimed_keys is not None:
@@ -86,8 +87,7 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any], unclaimed_
             for batch in joined:
                 written = batch if batch.schema.equals(schema) else batch.cast(schema)
                 writer.write_batch(written, *([max(batch.num_rows, 1)] if is_parquet else []))
-        os.fsync(descriptor)
-    return rows.report()
+    return with_notices(rows.report(), notices)
 
 
 def _demand_writable(make: Any, schema: pa.Schema, suffix: str) -> None:
@@ -102,19 +102,22 @@ def _demand_writable(make: Any, schema: pa.Schema, suffix: str) -> None:
 
 
 @contextmanager
-def _new_output(dst: Path, told: dict[str, Any]) -> Iterator[int]:
+def _new_output(dst: Path, told: dict[str, Any], notices: list[str]) -> Iterator[int]:
     """A descriptor of a file that becomes `dst` when the block ends without an error: a file, or an object of a bucket."""
     url = path_word(dst, "dst")
     if not is_bucket(url):
-        with new_file(dst, told.get("overwrite", False)) as descriptor:
+        with new_file(dst, told.get("overwrite", False), notices) as descriptor:
             yield descriptor
         return
-    from ecosort.remote.uploads import demand_uploads, upload_file
+    from ecosort.remote.uploads import demand_absent, demand_uploads, upload_file
 
+    overwrite = told.get("overwrite", False)
     demand_uploads(url)
+    if not overwrite:
+        demand_absent(url)
     with tempfile.TemporaryFile(dir=(told.get("temp") or [None])[0]) as file:
         yield file.fileno()
-        upload_file(url, file)
+        upload_file(url, file, overwrite=overwrite)
 
 
 def check_table(path: Path) -> TableOrder:

@@ -15,6 +15,7 @@ Size = int | str  # bytes, or a text with a unit, such as "512MiB"
 
 _BINARY = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50, "EiB": 1 << 60}
 UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "EB": 10**18}
+_UNITS_IN_SMALL_LETTERS = {unit.lower(): size_bytes for unit, size_bytes in UNITS.items()}
 
 
 def path_word(path: Path, name: str = "a file") -> str:
@@ -38,13 +39,14 @@ def path_words(paths: Path | Iterable[Path], name: str = "src") -> list[str]:
 
 
 def bytes_of(size: Size, name: str) -> int:
-    """Returns the bytes of memory or space that `name` gives."""
+    """Returns the bytes of memory or space that `name` gives; its letters may be small or large."""
     if not isinstance(size, str):
         return checks.whole_number(size, name, "a positive number of bytes, or a text such as '512MiB'")
     found = re.fullmatch(r"(\d+)([A-Za-z]*)", size)
-    if found is None or found[2] not in UNITS or int(found[1]) == 0:
+    unit_bytes = _UNITS_IN_SMALL_LETTERS.get(found[2].lower()) if found else None
+    if found is None or unit_bytes is None or int(found[1]) == 0:
         raise BadInput(f"{name}: {size!r} is no size such as 512MiB or 2GB")
-    return int(found[1]) * UNITS[found[2]]
+    return int(found[1]) * unit_bytes
 
 
 def output(path: Path, overwrite: bool, *, split: str | None = None) -> str:

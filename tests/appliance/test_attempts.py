@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,12 @@ from ecosort_appliance.cgroups import Group
 from ecosort_appliance.database import open_database
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
+from ecosort_appliance.journals import journal_in
 from ecosort_appliance.outcome import Left, outcome
 from ecosort_appliance.processes import signal_job, start_ticks
+from ecosort_appliance.program import has_left
+from ecosort_appliance.scheduler import what_it_left
+from ecosort_appliance.tasks import Task
 
 
 def queued_job(queue: Path) -> Job:
@@ -34,11 +40,73 @@ def test_a_job_that_was_cancelled_meanwhile_does_not_begin(tmp_path: Path) -> No
     connection.close()
 
 
-def test_a_job_whose_output_has_its_name_is_done_and_runs_no_more(tmp_path: Path) -> None:
-    job = queued_job(tmp_path)
-    assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=[7, 8, 9])).state == jobs.DONE
-    assert outcome(job, Left(end=None, stats=None, has_job_directory=True, output_now=[7, 8, 9])).state == jobs.QUEUED
-    assert outcome(job, Left(end=None, stats=None, has_job_directory=False, output_now=None)).state == jobs.QUEUED
+@pytest.mark.parametrize("is_resumable", [True, False])
+def test_only_a_job_that_says_so_is_done(tmp_path: Path, is_resumable: bool) -> None:
+    """A job whose keeper had never started was done when anything else had changed its output."""
+    job = replace(queued_job(tmp_path), resumable=is_resumable)
+    left = Left(end=None, stats=None, has_job_directory=False, output_now=[7, 8, 9])
+    assert outcome(job, left).state == jobs.QUEUED
+    assert outcome(job, replace(left, has_job_directory=True)).state == jobs.QUEUED
+    assert outcome(job, replace(left, stats={"records": 1})).state == jobs.DONE
+    assert outcome(job, replace(left, end={"code": 0})).state == jobs.DONE
+
+
+@pytest.mark.parametrize("end", [None, {"code": -signal.SIGKILL}])
+@pytest.mark.parametrize("wish", ["", "pause"])
+def test_a_job_that_may_have_sorted_its_input_is_not_done_again(tmp_path: Path, end: dict[str, int] | None, wish: str) -> None:
+    """`lines old new -o old` would take the lines of `new` twice."""
+    job = replace(queued_job(tmp_path), wish=wish)
+    left = Left(end=end, stats=None, has_job_directory=False, output_now=[7, 8, 9], output_is_input=True)
+    found = outcome(job, left)
+    assert (found.state, "`ecosort queue retry 1`" in found.reason) == (jobs.FAILED, True)
+    assert outcome(job, replace(left, has_job_directory=True)).state != jobs.FAILED
+    assert outcome(job, replace(left, output_now=job.output_before)).state != jobs.FAILED
+
+
+@pytest.mark.parametrize(("words", "is_one"), [(["old", "new"], True), (["old", "./link"], True), (["old", "newer"], False)])
+def test_an_output_is_an_input_by_any_name(tmp_path: Path, words: list[str], is_one: bool) -> None:
+    (tmp_path / "link").symlink_to("new")
+    task = Task({"inputs": words, "lines": {}, "place": {"output": "new"}}, ())
+    assert task.overwrites_input(str(tmp_path)) == is_one
+
+
+def journal(directory: Path, head: bytes) -> str:
+    """Makes the job directory of an output in `directory`, and returns the name of the output."""
+    (directory / "out.ecosort").mkdir(exist_ok=True)
+    (directory / "out.ecosort/journal").write_bytes(head + bytes(4096))
+    return str(directory / "out")
+
+
+def test_a_job_goes_on_with_the_journal_that_it_left_and_no_other(tmp_path: Path) -> None:
+    output = journal(tmp_path, b"one")
+    job = Job(uid=0, words=[], directory="/", output=output, has_begun=True, journal=journal_in(f"{output}.ecosort"))
+    assert has_left(job, output)
+    assert has_left(replace(job, journal=None), output)  # an older program did not write it down
+    assert not has_left(replace(job, has_begun=False), output)
+    journal(tmp_path, b"other")
+    assert not has_left(job, output)
+    assert not has_left(replace(job, journal=""), output)
+    journal(tmp_path, b"")  # of a sort that had not begun: the program removes it
+    assert has_left(replace(job, journal=""), output)
+    (tmp_path / "out.ecosort/journal").unlink()
+    os.mkfifo(tmp_path / "out.ecosort/journal")  # is not waited for
+    assert has_left(job, output)
+    shutil.rmtree(tmp_path / "out.ecosort")
+    assert not has_left(job, output)
+
+
+def test_a_directory_that_came_after_the_end_of_an_attempt_is_of_another(tmp_path: Path) -> None:
+    """The keeper writes down what is there when the program has ended; the service may look much later."""
+    output, directory = journal(tmp_path, b"other"), JobDirectory(tmp_path, 1, os.getuid())
+    directory.path.mkdir(parents=True)
+    job = replace(queued_job(tmp_path), output=output, has_begun=True, attempt=1)
+    assert what_it_left(job, directory)[1].has_job_directory  # the keeper was killed
+    for found in (None, "", 7):
+        (directory.path / "exit-1.json").write_text(json.dumps({"code": 2, "journal": found}))
+        assert not what_it_left(job, directory)[1].has_job_directory
+    (directory.path / "exit-1.json").write_text(json.dumps({"code": 2, "journal": journal_in(f"{output}.ecosort")}))
+    job, left = what_it_left(job, directory)
+    assert (left.has_job_directory, job.journal) == (True, journal_in(f"{output}.ecosort"))
 
 
 def test_a_keeper_that_no_control_group_takes_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

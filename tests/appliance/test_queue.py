@@ -10,6 +10,7 @@ import pty
 import random
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -37,7 +38,7 @@ from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.standing import Standing
 from ecosort_appliance.tasks import made, typed
 from ecosort_appliance.watch import look
-from sort_support import Require, as_plain_user, directory_for_everyone, mounted
+from sort_support import Require, as_plain_user, directory_for_everyone, faults, mounted
 
 from .support import COMMAND, Queue, copy_packages, wait_for
 
@@ -107,7 +108,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--watch .", "sort {} -o ../nowhere/{name}", "create it first"),
         ("", "sort --memory 4MX in.dat -o x", "'4MX' is not a size; write a whole number and a unit"),
         ("--every daily", "csv --memory 4MX --by n in.dat -o x", "'4MX' is not a size"),
-        ("--memory 4mib", "sort in.dat -o x", "--memory: '4mib' is no size such as 512MiB"),
+        ("--memory 4mix", "sort in.dat -o x", "--memory: '4mix' is no size such as 512MiB"),
         ("--memory 1GiB", "sort --memory 4MiB in.dat -o x", "two memories"),
         ("--settle 5", "sort in.dat -o x", "--settle goes with --watch"),
         ("--memory 1GiB", "lines -S 1G in.dat -o x", "two memories"),
@@ -222,7 +223,8 @@ def test_jobs_that_an_older_program_queued_are_done(queue: Queue, records: Path)
     second = queue.add("inplace", *RECORDS, "later.dat", options=("--at", "2100-01-01"))
     with contextlib.closing(sqlite3.connect(queue.directory / "queue.sqlite")) as connection:
         connection.executescript(
-            f"ALTER TABLE jobs DROP COLUMN request; UPDATE jobs SET resumable = 0 WHERE id = {second}; PRAGMA user_version=5;"
+            "ALTER TABLE jobs DROP COLUMN journal; ALTER TABLE jobs DROP COLUMN request;"
+            f"UPDATE jobs SET resumable = 0 WHERE id = {second}; PRAGMA user_version=5;"
         )
     assert queue.job(second)["resumable"]
     queue.ok("run")
@@ -305,6 +307,32 @@ def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
     assert f"or `ecosort queue cancel {second}` first" in queue.run("add", "--", *words).stderr
     queue.ok("run")
     assert (queue.place / "out.csv").read_text() == "n\n1\n2\n"
+
+
+def test_an_interrupted_sort_of_the_user_is_left_alone(queue: Queue, records: Path, ecosort: Path, tmp_path: Path) -> None:
+    """A job that had failed before it made its job directory took what a user's own sort had left there: it finished that, and
+    was done, or its cancellation removed that."""
+    number = queue.add(*SORT)
+    records.rename(tmp_path / "in.dat")
+    queue.run("run")
+    assert queue.job(number)["state"] == "failed"
+    (tmp_path / "in.dat").rename(records)
+    shutil.copy(records, queue.place / "own.dat")
+    killed = (*faults(tmp_path, "fdatasync,fsync:signal=KILL:when=4"), ecosort)
+    own = (*killed, "sort", *RECORDS, "--resumable", "own.dat", "-o", "out.dat")
+    assert subprocess.run(own, cwd=queue.place, check=False).returncode == -signal.SIGKILL
+    journal = (queue.place / "out.dat.ecosort/journal").read_bytes()
+    queue.ok("retry", str(number))
+    queue.run("run")
+    assert queue.job(number)["state"] == "failed"
+    assert "is of another sort to that output, which has not ended" in queue.job(number)["reason"]
+    assert queue.ok("cancel", str(number)).endswith("is cancelled\n")
+    queue.ok("run")
+    assert (queue.place / "out.dat.ecosort/journal").read_bytes() == journal
+    subprocess.run([ecosort, "resume", "-q", "out.dat"], cwd=queue.place, check=True)
+    queue.ok("retry", str(number))
+    queue.ok("run")
+    assert queue.job(number)["state"] == "done"
 
 
 # --- requests
@@ -1081,7 +1109,8 @@ def test_names_that_an_older_program_stored_are_read(queue: Queue) -> None:
     number = queue.add("sort", *RECORDS, "{}", "-o", "/tmp/{name}", options=options)
     with contextlib.closing(sqlite3.connect(queue.directory / "queue.sqlite")) as connection:
         connection.executescript(
-            "UPDATE jobs SET watch = '/a \"b', on_end = 'mail'; UPDATE sources SET source = 'file:/p'; PRAGMA user_version=6;"
+            "UPDATE jobs SET watch = '/a \"b', on_end = 'mail'; UPDATE sources SET source = 'file:/p';"
+            "ALTER TABLE jobs DROP COLUMN journal; PRAGMA user_version=6;"
         )
     found = queue.job(number)
     assert (found["watch"], found["on_end"]) == ('/a "b', "mail")

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -235,11 +236,51 @@ def test_an_output_that_is_a_pipe_is_not_removed(cli: Cli, tmp_path: Path) -> No
     assert "no regular file" in again.stderr
     assert (tmp_path / "out").lstat() == node
     (tmp_path / "out").unlink()
-    (tmp_path / "old").write_text("replaced")
     (tmp_path / "out").symlink_to("old")
-    assert cli(*words, "--out", "r3", "--", "true").returncode in (0, 1)
+    assert cli(*words, "--out", "r3", "--", "sh", "-c", "test ! -e out && touch out").returncode in (0, 1)
     assert (tmp_path / "out").is_symlink()
-    assert not (tmp_path / "old").exists()
+    assert (tmp_path / "old").exists()
+
+
+UNMETERED = ("run", "--time-only", "--no-validate", "--idle", "0", "--pause", "0", "--settle", "0", "--out", "r")
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "why"),
+    [
+        ("", "{ecosort} lines words -o words", "one file"),
+        ("", "{ecosort} lines other words -o link", "one file"),
+        ("--input other", "{ecosort} lines words other -o words", "one file"),
+        ("", "{ecosort} sort --record-size 2 --key 0:1 words -o hard", "one file"),
+        ("--output words", "{ecosort} inplace --record-size 2 --key 0:1 words", "one file"),
+        ("--output words", "{ecosort} lines --check words", "COMMAND may read it"),
+        ("--input hard --output words", "true", "one file"),
+        ("--output words", "sort hard -o words", "COMMAND may read it"),
+        ("--output words", "sort --files0-from=words -owords", "COMMAND may read it"),
+        ("--output words", "sh -c 'sort words | sponge words'", "COMMAND may read it"),
+    ],
+)
+def test_a_file_that_the_command_reads_is_not_removed(
+    cli: Cli, ecosort: Path, tmp_path: Path, options: str, words: str, why: str
+) -> None:
+    """It was, before the first run, unless --input named it as well: the only copy, where no one had another."""
+    (tmp_path / "words").write_text("b\na\n")
+    (tmp_path / "other").write_text("c\n")
+    (tmp_path / "link").symlink_to("words")
+    (tmp_path / "hard").hardlink_to(tmp_path / "words")
+    done = cli(*UNMETERED, *options.split(), "--", *shlex.split(words.format(ecosort=ecosort)))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert why in done.stderr
+    assert (tmp_path / "words").read_text() == "b\na\n"
+    assert not (tmp_path / "r").exists()
+
+
+def test_one_run_sorts_a_file_in_place(cli: Cli, ecosort: Path, tmp_path: Path) -> None:
+    """Its file was removed before the run, which then had no input."""
+    (tmp_path / "words").write_text("b\na\n")
+    done = cli(*UNMETERED, "--runs", "1", "--", ecosort, "lines", "words", "-o", "words")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "words").read_text() == "a\nb\n"
 
 
 def test_auto_without_any_meter_says_why(cli: Cli, tmp_path: Path) -> None:
@@ -320,12 +361,12 @@ def test_an_output_that_is_not_valid_makes_the_run_invalid(measured: Measured, t
     assert text in measured.done.stdout
 
 
-LOOKS_FOR_OLD_OUTPUT = [sys.executable, "-c", "import time, os; assert not os.path.exists('out'); time.sleep(0.8)"]
+LOOKS_FOR_OLD_OUTPUT = "import time, os; assert not os.path.exists('out'); time.sleep(0.8)"
 
 
 @pytest.mark.measured(
     *("--meter", toy_meter(), *CHECK, "--runs", "1", "--output", "out"),
-    command=LOOKS_FOR_OLD_OUTPUT,
+    command=[sys.executable, "-c", LOOKS_FOR_OLD_OUTPUT, "-o", "out"],
     files={"out": "sorted 5"},
     sound=False,
 )

@@ -46,6 +46,13 @@ def is_sort(process: Path) -> bool:
         return False
 
 
+def works_in(process: Path, directory: Path) -> bool:
+    try:
+        return (process / "cwd").readlink() == directory
+    except OSError:
+        return False
+
+
 def start_python(script: str, directory: Path) -> subprocess.Popen[str]:
     """A Python program that uses the package."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}

@@ -1,6 +1,7 @@
 """sort_memmap and sort_records: fields of arrays as keys, headers, in place, and what is refused."""
 
 import ctypes
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,15 @@ def test_what_stands_before_the_array_stays_there(here: Path) -> None:
     sort_memmap(np.memmap("in", "<u8", mode="r", offset=6), "out", ascending=False, overwrite=True)
     assert (here / "out").read_bytes() == b"header" + np.array([3, 2, 1], "<u8").tobytes()
     assert listing(here) == [str(here / "in"), str(here / "out")]
+
+
+def test_a_header_is_written_whole(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux writes less than 2 GiB by one call: the rest of a longer header was lost, and the sort ended well."""
+    (here / "in").write_bytes(b"header" + np.array([3, 1, 2], "<u8").tobytes())
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:4]))
+    sort_memmap(np.memmap("in", "<u8", mode="r", offset=6), "out")
+    assert (here / "out").read_bytes() == b"header" + np.array([1, 2, 3], "<u8").tobytes()
 
 
 def test_the_claim_of_a_file_that_is_replaced_goes_before(here: Path) -> None:
@@ -221,3 +231,13 @@ def test_a_buffer_whose_items_are_no_bytes_is_one_of_records() -> None:
 def test_wrong_buffers_are_refused(records: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         sort_records(records, **options)
+
+
+def test_an_array_is_not_written_where_a_job_waits(here: Path) -> None:
+    """The job would replace it when it is continued. A table and the output of addresses take the same way."""
+    np.save("in.npy", np.arange(4)[::-1].copy())
+    Path("out.npy.ecosort").mkdir()
+    Path("out.npy.ecosort/journal").touch()
+    with pytest.raises(BadInput, match=r"holds a job that was interrupted; continue with: ecosort resume "):
+        sort_memmap("in.npy", "out.npy")
+    assert not Path("out.npy").exists()

@@ -105,6 +105,19 @@ def test_keys_that_the_file_does_not_claim_are_named(
     assert capfd.readouterr().err == ""
 
 
+def test_a_replaced_file_keeps_its_mode(document: Callable[..., Any], here: Path, capfd: Any) -> None:
+    """Sorted onto itself a private file became readable by all. What is lost is said and in the report."""
+    pq.write_table(pa.table({"a": [2, 1]}), "x.parquet")
+    Path("x.parquet").chmod(0o600)
+    Path("other").hardlink_to("x.parquet")
+    assert main([document("--by", "a", "--stats", "s.json", "x.parquet", "-o", "x.parquet")]) == 0
+    assert Path("x.parquet").stat().st_mode & 0o777 == 0o600
+    lost = f"could not keep of the replaced '{here}/x.parquet': its other names (1 hard link), where the old contents stay"
+    assert capfd.readouterr().err.endswith(f"ecosort: {lost}\n")
+    assert json.loads(Path("s.json").read_text())["notices"][-1] == lost
+    assert pq.read_table("x.parquet")["a"].to_pylist() == [1, 2]
+
+
 def test_names_that_are_not_utf8(document: Callable[..., Any], here: Path, capfd: Any) -> None:
     """JSON has no place for their bytes, and pyarrow takes none as str: both read them as another name."""
     write_input()

@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -111,6 +113,23 @@ def test_an_input_that_breaks_off_makes_no_output(bucket: Bucket, monkeypatch: A
     assert Path("out").read_text() == "before"
 
 
+def test_a_replaced_file_keeps_its_mode(bucket: Bucket, capfd: Any) -> None:
+    """Private rows became readable by all. What is lost is said, unless the sort is quiet."""
+    bucket.objects["in"] = b"b\na\n"
+    Path("out").write_bytes(b"before")
+    Path("out").chmod(0o600)
+    Path("other").hardlink_to("out")
+    assert remote.main(["lines", "--output=out", "--", "s3://bucket/in"]) == 0
+    assert Path("out").read_bytes() == b"a\nb\n"
+    assert Path("out").stat().st_mode & 0o777 == 0o600
+    lost = "its other names (1 hard link), where the old contents stay"
+    assert capfd.readouterr().err.endswith(f"ecosort: could not keep of the replaced '{Path().resolve()}/out': {lost}\n")
+    Path("other").unlink()
+    Path("other").hardlink_to("out")
+    assert remote.main(["lines", "--quiet", "--output=out", "--", "s3://bucket/in"]) == 0
+    assert capfd.readouterr().err == ""
+
+
 def test_a_request_that_breaks_off_is_made_again(bucket: Bucket, monkeypatch: Any) -> None:
     bucket.objects["in"] = b"".join(b"%d\n" % (n * 7919 % 1000) for n in range(1000))
     asked: list[int] = []
@@ -166,6 +185,62 @@ def test_records_of_several_inputs_are_whole(bucket: Bucket, capfd: Any) -> None
     assert Path("out").read_bytes() == b"bbccdd"
     assert remote.main([*words, "c", "s3://bucket/b"]) == 2
     assert capfd.readouterr().err == "ecosort: 's3://bucket/b' has 3 bytes, which are no whole records of 2 bytes\n"
+
+
+def _written() -> None:
+    Path("c").write_bytes(b"zz")
+
+
+def _written_with_the_same_time() -> None:
+    before = Path("c").stat().st_mtime_ns
+    _written()
+    os.utime("c", ns=(before, before))
+
+
+def _replaced() -> None:
+    shutil.copy2("c", "new")
+    Path("new").replace("c")
+
+
+def _longer() -> None:
+    with Path("c").open("ab") as file:
+        file.write(b"zz")
+
+
+@pytest.mark.parametrize("inputs", [["c", "s3://bucket/a"], ["s3://bucket/a", "c"]], ids=["after it is read", "before"])
+@pytest.mark.parametrize("change", [_written, _written_with_the_same_time, _replaced, _longer])
+def test_a_file_that_changes_makes_no_output(
+    bucket: Bucket, monkeypatch: Any, capfd: Any, inputs: list[str], change: Callable[[], None]
+) -> None:
+    """The program reads a pipe and cannot notice it: rows of before and after were mixed."""
+    bucket.objects["a"] = b"ddbb"
+    Path("c").write_bytes(b"cc")
+    os.utime("c", (1, 1))
+    whole = ranges.read_range
+
+    def changing(*given: Any) -> Iterator[bytes]:
+        time.sleep(0.02)  # the clock of the file system ticks
+        change()
+        yield from whole(*given)
+
+    monkeypatch.setattr(remote, "read_range", changing)
+    assert remote.main(["sort", "--record-size=2", "--key=0:2", "--quiet", "--output=out", "--", *inputs]) == 3
+    assert capfd.readouterr().err == "ecosort: 'c' changed while it was read; sort it when nothing writes to it\n"
+    assert not Path("out").exists()
+
+
+def test_an_object_that_changes_ends_the_sort_as_a_file_does(bucket: Bucket, monkeypatch: Any, capfd: Any) -> None:
+    """It ended with the code of wrong words, 2."""
+    bucket.objects["in"] = b"b\na\n"
+
+    def changed(url: str, *_: object) -> Iterator[bytes]:
+        yield b"b\n"
+        raise addresses.Changed(url)
+
+    monkeypatch.setattr(remote, "read_range", changed)
+    assert remote.main(["lines", "--output=out", "--", "s3://bucket/in"]) == 3
+    assert capfd.readouterr().err == "ecosort: 's3://bucket/in' changed while it was read; sort it again\n"
+    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from ecosort import (
     find_program,
     sort,
 )
-from python.support import child_pids
+from python.support import child_pids, is_sort, start_python, works_in
 
 CSV = b"name,price\nink,10\npen,2.50\ncap,30\n"
 BY_PRICE = b"name,price\ncap,30\nink,10\npen,2.50\n"
@@ -120,6 +120,28 @@ def test_items_come_out_as_they_went_in(here: Path, temp: Path) -> None:
     assert sort(iter(["b", "a\0", "c"]), format="lines", terminator="\0").read() == b"a\0b\0c\0"
     with pytest.raises(BadInput, match="NoneType"):
         list(sort(iter([None, "b", "a"])))
+
+
+@pytest.mark.parametrize("how", [["dst.txt"], ["part-{}.txt", "split='rows=2'"]], ids=["file", "split"])
+def test_what_a_killed_process_fed_is_no_whole_input(here: Path, how: list[str]) -> None:
+    """The program sees the end of a pipe, as when all was written."""
+    name, *more = how
+    (here / name.replace("{}", "00001")).write_text("before\n")
+    script = f"""
+import os, signal, ecosort
+def items():
+    yield "b"
+    yield "a" * 3_000_000
+    os.kill(os.getpid(), signal.SIGKILL)
+ecosort.sort(items(), {name!r}, format="lines", overwrite=True, {", ".join(more)})
+"""
+    start_python(script, here).wait(timeout=60)
+    for _ in range(600):
+        if not any(is_sort(process) and works_in(process, here) for process in Path("/proc").glob("[0-9]*")):
+            break
+        time.sleep(0.05)
+    assert [path.read_text() for path in here.glob("*.txt")] == ["before\n"]
+    assert not list(here.glob("*.split"))
 
 
 def test_paragraphs_of_items_stay_apart() -> None:

@@ -11,8 +11,8 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/trusted_place.h"
 #include "engine/claim.h"
-#include "io/plain_file.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::engine::rows {
@@ -24,7 +24,7 @@ constexpr std::string_view lock_name = "ecosort.lock", manifest_name = "ecosort.
 
 }  // namespace
 
-SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<FileNumber> inputs)
+SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<io::FileNumber> inputs)
     : storage_(storage),
       names_(std::move(names)),
       inputs_(std::move(inputs)),
@@ -34,12 +34,23 @@ SplitFiles::SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<Fil
   take_stage();
 }
 
+namespace {
+
+// Others could put their own files in the place of those of the split.
+void demand_trusted(const std::string& stage) {
+  struct stat info{};
+  if (::lstat(stage.c_str(), &info) != 0) throw IoError::from_call("examine", stage, errno);
+  const std::string reason = S_ISDIR(info.st_mode) ? reason_to_distrust(info, stage, root_and_user())
+                                                   : fmt::format("'{}' is no directory", stage);
+  if (!reason.empty()) throw UsageError(fmt::format("{}; a split needs that name: move it away", reason));
+}
+
+}  // namespace
+
 // Throws NameError for a device or a pipe, and UsageError for an input, and where a job waits.
 void SplitFiles::demand_replaceable(const std::string& path) const {
-  const std::string resolved = io::resolve_output(path).path;
-  io::check_no_job(resolved);
-  struct stat info{};
-  if (::stat(resolved.c_str(), &info) == 0 && inputs_.contains({info.st_dev, info.st_ino}))
+  const std::string resolved = io::resolve_free_output(path).path;
+  if (io::is_one_of(resolved, inputs_))
     throw UsageError(fmt::format("'{}' is an input, and would become a file of the split; choose other names with -o", path));
 }
 
@@ -61,6 +72,7 @@ void SplitFiles::take_stage() {
     storage_.make_directory(stage_);
   } catch (const IoError& error) {
     if (error.error_number() != EEXIST) throw;
+    demand_trusted(stage_);
     const std::vector<std::string> left = storage_.list(stage_);
     if (!left.empty() && !storage_.exists(lock))
       throw UsageError(fmt::format("'{}' is in the way, and is not of a sort; move it away", stage_));
@@ -145,6 +157,7 @@ void SplitFiles::write_manifest(const std::string& split, const hash::MultisetHa
 }
 
 std::string SplitFiles::publish(const std::string& split, const hash::MultisetHash& rows) {
+  storage_.demand_complete_input();
   write_manifest(split, rows);
   storage_.sync_directory(stage_);
   tell_of_files_before();

@@ -13,11 +13,11 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hash/multiset_hash.h"
 #include "io/named_storage.h"
+#include "io/plain_file.h"
 
 namespace ecosort::engine::rows {
 
@@ -29,8 +29,6 @@ struct SplitNames {
   [[nodiscard]] std::string pattern() const { return before + "{}" + behind; }
 };
 
-using FileNumber = std::pair<std::uint64_t, std::uint64_t>;  // of its device, and in it
-
 struct SplitFile {
   std::string name;
   std::uint64_t rows = 0, bytes = 0;
@@ -41,7 +39,7 @@ class SplitFiles {
  public:
   // Makes the directory, and clears what was left in it. No file takes the place of one of `inputs`. IoError, NameError;
   // UsageError where someone else is at work there.
-  SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<FileNumber> inputs);
+  SplitFiles(io::NamedStorage& storage, SplitNames names, std::set<io::FileNumber> inputs);
   SplitFiles(const SplitFiles&) = delete;
   SplitFiles& operator=(const SplitFiles&) = delete;
   ~SplitFiles();  // removes what was not published
@@ -68,7 +66,7 @@ class SplitFiles {
 
   io::NamedStorage& storage_;
   const SplitNames names_;
-  const std::set<FileNumber> inputs_;
+  const std::set<io::FileNumber> inputs_;
   const std::string stage_, manifest_;
   io::FilePtr lock_;
   std::vector<SplitFile> files_;

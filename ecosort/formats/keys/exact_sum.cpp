@@ -51,8 +51,8 @@ std::optional<ExactSum> take_decimal(Text& text, Text points) {
     return at;
   };
   const std::size_t whole = digits_at(0);
-  if (whole == 0) return std::nullopt;
   const bool has_point = whole + 1 < text.size() && points.find(text[whole]) != Text::npos && lines::is_digit(text[whole + 1]);
+  if (whole == 0 && !has_point) return std::nullopt;
   const std::size_t begin = has_point ? whole + 1 : whole, end = has_point ? digits_at(begin) : whole;
   const ExactSum decimal(text.substr(0, whole), text.substr(begin, end - begin));
   text.remove_prefix(end);

@@ -33,8 +33,7 @@ class ExactSum {
 // Adds the bytes of the number (formats/lines/number_bytes.h).
 void add_number(const Number& number, Code& code);
 
-// Takes digits with a point, or a character of `points`, or without one, off the text; nothing where it does not begin with a
-// digit.
+// Takes a number off the text: digits, in front of which or within which one of `points` may be. Nothing where there is none.
 [[nodiscard]] std::optional<ExactSum> take_decimal(Text& text, Text points = ".");
 
 }  // namespace ecosort::keys

@@ -39,6 +39,8 @@ Coder list_coder(const std::string& values) {
   auto listed = split_list(values);
   std::ranges::sort(listed, {}, &ListedValue::value);
   const auto twice = std::ranges::adjacent_find(listed, {}, &ListedValue::value);
+  if (listed.front().value.empty())
+    throw UsageError(fmt::format("list:{}: a place is empty; empty values come where missing ones do", values));
   if (twice != listed.end()) throw UsageError(fmt::format("list:{}: '{}' is listed twice", values, shown(twice->value)));
   return [listed = std::make_shared<const std::vector<ListedValue>>(std::move(listed))](Text value, Code& code) {
     const auto found = std::ranges::lower_bound(*listed, value, {}, [](const ListedValue& one) -> Text { return one.value; });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -54,6 +55,14 @@ std::optional<WrittenType> find_type(std::string_view name) {
     if (order == "le" || order == "be") return WrittenType{&type, order == "be"};
   }
   return std::nullopt;
+}
+
+bool begins_with_letter(std::string_view text) noexcept {
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+}
+
+[[noreturn]] void refuse_type(std::string_view text, std::string_view word) {
+  refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", word, type_names()));
 }
 
 const RecordTypeFacts* type_of(const RecordKey& field) {
@@ -142,13 +151,12 @@ RecordKey::RecordKey(std::string_view text) {
     take(*number);
     length = number->type->width;
   } else {
+    if (!number && records::begins_with_letter(parts[1])) records::refuse_type(text, parts[1]);
     length = records::parse_number(text, parts[1], "length");
     if (length == 0) records::refuse(text, "the length is 0");
     if (next < parts.size() && parts[next] != "desc") {
       const auto written = records::find_type(parts[next]);
-      if (!written)
-        records::refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be",
-                                          parts[next], records::type_names()));
+      if (!written) records::refuse_type(text, parts[next]);
       if (const std::uint32_t width = written->type->width; width != 0 && width != length)
         records::refuse(text, fmt::format("{} has the length {}, not {}", parts[next], width, length));
       take(*written);

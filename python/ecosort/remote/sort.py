@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -19,8 +20,9 @@ from typing import Any
 
 from ecosort.array_files import new_file
 from ecosort.codec_names import ASSUMED_RATIO, is_named_tsv, split_codec
-from ecosort.command_ends import ended
-from ecosort.errors import BadInput
+from ecosort.command_ends import ended, print_notices
+from ecosort.descriptors import write_all
+from ecosort.errors import BadInput, IoFailed
 from ecosort.program import find_program
 from ecosort.remote.addresses import PIECE, Changed, is_bucket, is_remote
 from ecosort.remote.ranges import read_range, version_of
@@ -43,6 +45,7 @@ class _Remote:
 
     def __init__(self, command: str, options: Sequence[str], inputs: Sequence[str]) -> None:
         self._inputs = [found for named in inputs for found in (objects_of(named) if is_remote(named) else [named])]
+        self._is_quiet = "--quiet" in options
         outputs = [word.removeprefix(_OUTPUT) for word in options if word.startswith(_OUTPUT)]
         self._output = outputs[-1] if outputs and outputs[-1] != "-" else None
         if self._output and is_bucket(self._output):
@@ -50,7 +53,9 @@ class _Remote:
         self._versions = {url: version_of(url) for url in self._inputs if is_remote(url)}
         self._words = [command, *self._to_stream(command, options), *_delimiter(command, options, self._inputs)]
         self._failed: list[BaseException] = []
-        is_one = command == "sort" and len(self._inputs) > 1  # records come through one pipe, one input behind the other
+        # Records come through one pipe, one input behind the other. Files alone need none.
+        is_one = command == "sort" and len(self._inputs) > 1 and bool(self._versions)
+        self._files = {name: Path(name).stat() for name in self._inputs if is_one and name != "-" and not is_remote(name)}
         if is_one:
             self._demand_whole_records(options)
         self._pipes = [self._inputs] if is_one else [[name] for name in self._inputs]
@@ -63,7 +68,7 @@ class _Remote:
         for name in self._inputs:
             if name == "-":
                 raise BadInput("standard input cannot be combined with addresses; write it to a file first")
-            length = self._versions[name].size if is_remote(name) else Path(name).stat().st_size
+            length = self._versions[name].size if is_remote(name) else self._files[name].st_size
             if length % size:
                 raise BadInput(f"'{name}' has {length} bytes, which are no whole records of {size} bytes")
 
@@ -81,10 +86,11 @@ class _Remote:
             with self._started(subprocess.PIPE) as program:
                 upload(self._output, self._chunks(program, chunk), chunk)
         elif self._output:
-            with new_file(self._output, True) as descriptor:
-                with self._started(descriptor) as program:
-                    self._wait(program)
-                os.fsync(descriptor)
+            notices: list[str] = []
+            with new_file(self._output, True, notices) as descriptor, self._started(descriptor) as program:
+                self._wait(program)
+            if not self._is_quiet:
+                print_notices(notices)
         else:
             with self._started(None) as program:
                 self._wait(program)
@@ -113,11 +119,12 @@ class _Remote:
         try:
             for name in inputs:
                 for piece in self._pieces(name):
-                    _write(end, piece)
+                    write_all(end, piece)
+            self._demand_unchanged()
         except BrokenPipeError:  # the program has ended, or wants no more
             pass
         except Changed as error:
-            self._fail(program, BadInput(f"'{error.url}' has changed while it was read; sort it again"))
+            self._fail(program, IoFailed(f"'{error.url}' changed while it was read; sort it again"))
         except BaseException as error:
             self._fail(program, error)
         finally:
@@ -130,6 +137,12 @@ class _Remote:
         with Path(name).open("rb") as file:
             while piece := file.read(PIECE):
                 yield piece
+
+    def _demand_unchanged(self) -> None:
+        """Raises IoFailed for a file that is another one now (promise P9). The program cannot see that through a pipe."""
+        for name, before in self._files.items():
+            if stat.S_ISREG(before.st_mode) and not _is_as_before(name, before):
+                raise IoFailed(f"'{name}' changed while it was read; sort it when nothing writes to it")
 
     def _fail(self, program: subprocess.Popen[bytes], error: BaseException) -> None:
         """The end of the pipe would look like the end of the input."""
@@ -154,6 +167,14 @@ class _Remote:
         sizes = {name: version.size for name, version in self._versions.items()}
         sizes |= {name: Path(name).stat().st_size for name in self._inputs if Path(name).is_file()}
         return sum(size * (ASSUMED_RATIO if split_codec(name)[1] else 1) for name, size in sizes.items())
+
+
+def _is_as_before(name: str, before: os.stat_result) -> bool:
+    try:
+        now = Path(name).stat()
+    except FileNotFoundError:
+        return False
+    return all(getattr(now, part) == getattr(before, part) for part in ("st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"))
 
 
 def _say(program: subprocess.Popen[bytes], names: Mapping[str, str]) -> None:
@@ -185,12 +206,6 @@ def _delimiter(command: str, options: Sequence[str], inputs: Sequence[str]) -> l
         if is_named_tsv(name) != is_tsv:
             raise BadInput(f"{inputs[0]} and {name} have different delimiters by their names; name one")
     return ["--delimiter=tab"] if is_tsv else []
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,16 +8,18 @@ from contextlib import contextmanager
 from subprocess import PIPE
 from typing import IO, Any
 
-from ecosort.errors import BadInput, IoFailed
+from ecosort.errors import BadInput, IoFailed, OutputExists
 from ecosort.process import Sort
 from ecosort.remote.addresses import TIMEOUT_S
-from ecosort.remote.s3_requests import has_key, split_url
+from ecosort.remote.ranges import begin_of, version_of
+from ecosort.remote.s3_requests import NoConditions, NotThere, has_key, put, put_if_absent, size_of, split_url
 from ecosort.report import Report
 from ecosort.request import Request
 
 _CHUNK = 8 << 20  # of an upload; as many as _AT_A_TIME of them are in memory besides the memory of the sort
 _CHUNKS = 9000  # at most; S3 takes 10000 of 5 MiB or more
 _AT_A_TIME = 4
+_ONE_PUT_BYTES = _CHUNK * _AT_A_TIME  # at most: more are uploaded in parts, for which obstore knows no condition
 
 
 def demand_key(url: str) -> None:
@@ -93,12 +95,47 @@ def _sorted_chunks(request: Request, chunk: int, take: Callable[[Report], None])
     take(sort.wait())
 
 
-def upload_file(url: str, file: IO[bytes]) -> None:
-    """Makes an object of all that is in the file."""
+def demand_absent(url: str) -> None:
+    """Raises OutputExists where there is an object of this name."""
+    if size_of(url) is not None:
+        raise OutputExists(url)
+
+
+def upload_file(url: str, file: IO[bytes], *, overwrite: bool) -> None:
+    """Makes an object of all that is in the file. Raises OutputExists where there is one by now, unless it may `overwrite` it."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
+    if not overwrite and size <= _ONE_PUT_BYTES:
+        _put_new(url, file.read())
+        return
     chunk = chunk_of(size)
-    upload(url, iter(lambda: file.read(chunk), b""), chunk)
+    chunks = iter(lambda: file.read(chunk), b"")
+    upload(url, chunks if overwrite else _while_absent(url, chunks), chunk)
+
+
+def _put_new(url: str, data: bytes) -> None:
+    demand_absent(url)  # a server may pass over the condition, or know none
+    try:
+        is_new = put_if_absent(url, data)
+    except NoConditions:
+        put(url, data)
+        return
+    if not is_new and not _holds(url, data):
+        raise OutputExists(url)
+
+
+def _holds(url: str, data: bytes) -> bool:
+    """Returns whether the object is one of these bytes: an attempt whose answer was lost has put it."""
+    try:
+        return begin_of(url, version_of(url), len(data) + 1) == data
+    except NotThere:  # someone else is just writing it
+        return False
+
+
+def _while_absent(url: str, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Looks once more behind the last chunk: what is raised there ends the upload before it becomes an object."""
+    yield from chunks
+    demand_absent(url)
 
 
 def upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:

@@ -184,13 +184,17 @@ TEST_P(StorageTest, ALinkToNothingMakesItsTarget) {
   EXPECT_EQ(read_file(directory / "missing"), "new");
 }
 
-TEST_P(StorageTest, OnlyARegularFileIsReplaced) {
+TEST_P(StorageTest, OnlyARegularFileIsReplacedAndNoneBesideAJob) {
   ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
   FilePtr file = output("new");
   EXPECT_THAT(line_of<UsageError>([&] { (void)storage.publish(*file, directory / "fifo"); }), HasSubstr("is not a regular file"));
   EXPECT_THAT(line_of<UsageError>([&] { (void)storage.publish(*file, directory.path()); }), HasSubstr("is a directory"));
   EXPECT_THAT(line_of<UsageError>([&] { (void)storage.publish(*file, directory / "new/"); }), HasSubstr("is a directory"));
   EXPECT_THAT(line_of<UsageError>([&] { (void)storage.publish(*file, "/dev/null"); }), HasSubstr("is not a regular file"));
+  std::filesystem::create_directories(directory / "out.ecosort/journal");  // of a job that began meanwhile
+  EXPECT_THAT(line_of<UsageError>([&] { (void)storage.publish(*file, directory / "out"); }), HasSubstr("ecosort resume"));
+  EXPECT_THAT(line_of<UsageError>([&] { (void)storage.publish_all({{file.get(), directory / "out"}}); }),
+              HasSubstr("ecosort resume"));
 }
 
 TEST_P(StorageTest, AFailureAtAnyStepBeforeTheRenameLeavesTheOldFileAndNothingElse) {

@@ -24,7 +24,7 @@ TITLES = {
     "gnu_sort": "GNU sort",
     UUTILS: "uutils sort",
     "stxxl_ksort": "STXXL ksort",
-    "bsort": "bsort, in place in a mapped file",
+    "bsort": "bsort, in mapped files",
     "crocsort": "CrocSort",
     "rustbucket": "rustbucket",
     **{name: tables.TITLES[name] for name in PACKAGES},

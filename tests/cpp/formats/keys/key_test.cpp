@@ -112,6 +112,14 @@ TEST(CsvKey, NumbersThatAreWrittenInManyWaysAreEqual) {
     EXPECT_NE(key.kind_of(none), ValueKind::usual) << none;
 }
 
+TEST(CsvKey, SizesAndDurationsMayBeginWithAPoint) {
+  const Key size({"name", ValueType::size}, false, nullptr), duration({"name", ValueType::duration}, false, nullptr);
+  EXPECT_EQ(size.compare(".5K", "512"), 0);
+  EXPECT_EQ(duration.compare(".5s", "500ms"), 0);
+  for (const char* none : {".", ".K", "-.", "K"}) EXPECT_NE(size.kind_of(none), ValueKind::usual) << none;
+  for (const char* none : {".s", "1h.s", ".:00:00"}) EXPECT_NE(duration.kind_of(none), ValueKind::usual) << none;
+}
+
 TEST(CsvKey, TimesAreSecondsOfUtc) {
   const auto seconds = [](Text text) { return read_iso_time(text)->seconds; };
   EXPECT_EQ(seconds("1970-01-01"), 0);
