@@ -15,6 +15,7 @@
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "demsort_inplace/row_files.h"
+#include "io/plain_file.h"
 #include "planner/machine.h"
 #include "run/run_block.h"
 

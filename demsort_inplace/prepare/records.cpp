@@ -13,6 +13,7 @@
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "io/direct_io.h"
+#include "io/plain_file.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
 #include "job/prepare_records.h"

@@ -16,6 +16,7 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/row_files.h"
+#include "io/plain_file.h"
 #include "job/collation_version.h"
 #include "job/first_row.h"
 #include "job/lines_bounds.h"

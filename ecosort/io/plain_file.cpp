@@ -13,7 +13,6 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "io/open_error.h"
-#include "io/posix_storage.h"
 
 namespace ecosort::io {
 namespace {
@@ -216,6 +215,17 @@ std::set<FileNumber> numbers_of(const std::vector<std::string>& inputs) {
 bool is_one_of(const std::string& path, const std::set<FileNumber>& files) {
   struct stat facts{};
   return ::stat(path.c_str(), &facts) == 0 && files.contains({facts.st_dev, facts.st_ino});
+}
+
+void check_no_job(const std::string& file) {
+  struct stat status{};
+  if (::lstat((job_directory_of(file) + "/journal").c_str(), &status) != 0) {
+    if (errno == EACCES) throw_open_error("examine", file, errno);
+    return;
+  }
+  throw UsageError(fmt::format(
+      "'{}' holds a job that was interrupted; continue with: ecosort resume {}, or give it up with: ecosort resume --abandon {}",
+      job_directory_of(file), file, file));
 }
 
 }  // namespace ecosort::io

@@ -77,4 +77,8 @@ using FileNumber = std::pair<std::uint64_t, std::uint64_t>;  // of its device, a
 // The name leads to one of these files.
 [[nodiscard]] bool is_one_of(const std::string& path, const std::set<FileNumber>& files);
 
+// UsageError where a job that was interrupted waits to write this file: when it is continued it would replace what was written
+// meanwhile, and of a sort in place the file has records.
+void check_no_job(const std::string& file);
+
 }  // namespace ecosort::io

@@ -13,6 +13,7 @@
 #include "io/durable_names.h"
 #include "io/file_attributes.h"
 #include "io/open_error.h"
+#include "io/plain_file.h"
 #include "io/posix_storage.h"
 #include "io/temporary_name.h"
 
@@ -120,17 +121,6 @@ OutputPlace resolve_output(const std::string& path) {
     at = target_of(at);
   }
   throw_open_error("open", path, ELOOP);
-}
-
-void check_no_job(const std::string& file) {
-  struct stat status{};
-  if (::lstat((job_directory_of(file) + "/journal").c_str(), &status) != 0) {
-    if (errno == EACCES) throw_open_error("examine", file, errno);
-    return;
-  }
-  throw UsageError(fmt::format(
-      "'{}' holds a job that was interrupted; continue with: ecosort resume {}, or give it up with: ecosort resume --abandon {}",
-      job_directory_of(file), file, file));
 }
 
 OutputPlace resolve_free_output(const std::string& path) {

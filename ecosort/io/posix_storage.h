@@ -25,10 +25,6 @@ struct OutputPlace {
 };
 [[nodiscard]] OutputPlace resolve_output(const std::string& path);
 
-// UsageError where a job that was interrupted waits to write this file: when it is continued it would replace what was written
-// meanwhile, and of a sort in place the file has records.
-void check_no_job(const std::string& file);
-
 // resolve_output() and check_no_job(). publish() begins with it.
 [[nodiscard]] OutputPlace resolve_free_output(const std::string& path);
 
