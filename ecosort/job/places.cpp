@@ -55,9 +55,7 @@ bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engin
 
 }  // namespace
 
-std::string resolve_output(const std::string& output) {
-  return output == "-" ? output : io::resolve_free_output(output).path;
-}
+std::string resolve_output(const std::string& output) { return output == "-" ? output : io::resolve_free_output(output).path; }
 
 void check_is_kept(const std::string& kept, const std::string& output, const std::string& as) {
   if (output != "-" && io::is_same_file(kept, output))

@@ -175,7 +175,8 @@ bool are_known(const std::vector<engine::rows::LineInput>& inputs) {
 
 namespace {
 
-// A merge before the last one takes space for what it writes before its runs give theirs back. Supposes rows as long as the first.
+// A merge before the last one takes space for what it writes before its runs give theirs back. Supposes rows as long as the
+// first.
 std::uint64_t largest_merge_before_the_last(const engine::rows::LinesJob& job, std::uint64_t bytes) {
   const LinesBounds bounds = lines_bounds(job, bytes);
   if (bounds.usual_runs <= bounds.runs_at_a_time) return 0;

@@ -40,8 +40,8 @@ namespace {
 void demand_trusted(const std::string& stage) {
   struct stat info{};
   if (::lstat(stage.c_str(), &info) != 0) throw IoError::from_call("examine", stage, errno);
-  const std::string reason = S_ISDIR(info.st_mode) ? reason_to_distrust(info, stage, root_and_user())
-                                                   : fmt::format("'{}' is no directory", stage);
+  const std::string reason =
+      S_ISDIR(info.st_mode) ? reason_to_distrust(info, stage, root_and_user()) : fmt::format("'{}' is no directory", stage);
   if (!reason.empty()) throw UsageError(fmt::format("{}; a split needs that name: move it away", reason));
 }
 

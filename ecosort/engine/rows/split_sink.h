@@ -22,8 +22,8 @@ struct SplitJob {
   std::string word;  // as it was given: "rows=1000"
   SplitTerms terms;
   SplitNames names;
-  std::set<io::FileNumber> inputs;     // that no file of the split may replace
-  std::uint64_t memory_bytes = 0;  // besides the plan's
+  std::set<io::FileNumber> inputs;  // that no file of the split may replace
+  std::uint64_t memory_bytes = 0;   // besides the plan's
 };
 
 // Coordinator only.

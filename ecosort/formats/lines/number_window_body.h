@@ -89,7 +89,7 @@ template <class D>
     set_window(number, bytes.take({0, leading, leading}), leading, 0);
     return number;
   }
-  const std::uint32_t minus = bytes.minus(), from = ~minus;         // the bits behind the sign
+  const std::uint32_t minus = bytes.minus(), from = ~minus;  // the bits behind the sign
   const std::uint32_t others = (~bytes.digits() | behind) & from;
   const unsigned whole_end = first_bit(others), begin = first_bit((~bytes.zeros() | behind) & from);
   const std::uint32_t point = bytes.points() >> whole_end & 1U;

@@ -62,7 +62,8 @@ bool begins_with_letter(std::string_view text) noexcept {
 }
 
 [[noreturn]] void refuse_type(std::string_view text, std::string_view word) {
-  refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", word, type_names()));
+  refuse(text,
+         fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", word, type_names()));
 }
 
 const RecordTypeFacts* type_of(const RecordKey& field) {
