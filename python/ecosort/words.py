@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ecosort import checks
 from ecosort.errors import BadInput, OutputExists
+from ecosort.remote.addresses import is_remote
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Size = int | str  # bytes, or a text with a unit, such as "512MiB"
@@ -50,8 +51,12 @@ def bytes_of(size: Size, name: str) -> int:
 
 
 def output(path: Path, overwrite: bool, *, split: str | None = None) -> str:
-    """Raises OutputExists, also for a file of the `split`. A file that appears later is replaced when the sort is done."""
+    """Raises BadInput for an address, and OutputExists, also for a file of the `split`. A file that appears later is replaced when
+    the sort is done."""
     word = path_word(path, "dst")
+    if is_remote(word):
+        how = "the command line writes sorted files there: ecosort csv ... -o s3://BUCKET/KEY"
+        raise BadInput(f"dst: {word!r} is no file; {how}")
     if not checks.truth(overwrite, "overwrite"):
         if os.path.lexists(word):
             raise OutputExists(word)

@@ -144,6 +144,13 @@ ecosort.sort(items(), {name!r}, format="lines", overwrite=True, {", ".join(more)
     assert not list(here.glob("*.split"))
 
 
+def test_files_are_not_sorted_to_an_address(here: Path) -> None:
+    """The program took it for the name of a file in a directory that is not there."""
+    (here / "in.csv").write_text("a\n1\n")
+    with pytest.raises(BadInput, match=r"'s3://b/k' is no file; the command line writes sorted files there: ecosort csv "):
+        sort("in.csv", "s3://b/k", by="a")
+
+
 def test_paragraphs_of_items_stay_apart() -> None:
     """Each got the end of a line only, so that all were one paragraph."""
     items = ["c", "b\nx\n", "a\ny\n\n"]
