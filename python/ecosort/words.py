@@ -51,8 +51,10 @@ def bytes_of(size: Size, name: str) -> int:
 
 
 def output(path: Path, overwrite: bool, *, split: str | None = None) -> str:
-    """Raises BadInput for an address, and OutputExists, also for a file of the `split`. A file that appears later is replaced when
-    the sort is done."""
+    """Raises BadInput for an address, and OutputExists, also for a file of the `split`.
+
+    A file that appears later is replaced when the sort is done.
+    """
     word = path_word(path, "dst")
     if is_remote(word):
         how = "the command line writes sorted files there: ecosort csv ... -o s3://BUCKET/KEY"
