@@ -95,7 +95,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["sort", "in", "-o", "out", "--key", "0"], ["key '0'", "OFFSET:LENGTH"]),
         (["sort", "in", "-o", "out", "--key", ""], ["--key", "needs a value"]),
         (["sort", "in", "-o", "out", "--key", "0:0"], ["key '0:0'", "length is 0"]),
-        (["sort", "in", "-o", "out", "--key", "0:x"], ["key '0:x'", "length is not a whole number"]),
+        (["sort", "in", "-o", "out", "--key", "0:x"], ["key '0:x'", "'x' is no type"]),
         (["sort", "in", "-o", "out", "--key", "-1:4"], ["-1:4"]),
         (["sort", "in", "-o", "out", "--key", "0:4:up"], ["key '0:4:up'", "'up'"]),
         (["sort", "in", "-o", "out", "--key", "0:4:desc:desc"], ["'desc'"]),
