@@ -5,13 +5,15 @@ Python has gzip, bzip2 and xz; zstd and lz4 are decoded by the programs of these
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import gzip
 import io
+import lzma
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any
@@ -27,7 +29,13 @@ _MAGIC = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # a frame, or one that is skipped
     "lz4": re.compile(rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18"),  # also the older one, of lz4 -l
 }
-_MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma", "lzma": "lzma"}
+_SLICE = 8 << 10  # size of what a decoder gets at once, and copies where a member ends in it
+_XZ_PADDING = 4
+_DECODERS: dict[str, Callable[[], Any]] = {
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lzma.LZMADecompressor,
+    "lzma": lzma.LZMADecompressor,
+}
 _LZMA_PROPERTIES, _ALL_BITS = 9 * 5 * 5, (1 << 64) - 1
 _PROGRAMS = {"zstd": ("zstd", "-dcq", "--memory=1024MB"), "lz4": ("lz4", "-dcq")}
 
@@ -54,17 +62,75 @@ def decoded(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _by_python(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    with import_module(_MODULES[codec]).open(io.BufferedReader(_Pieces(pieces), _PIECE)) as file:
-        while True:
-            try:
-                piece = file.read(_PIECE)
-            except EcoSortError:  # where the pieces come from
-                raise
-            except Exception as error:  # each module has its own
-                raise _damaged(codec, url, str(error)) from None
-            if not piece:
-                return
+    source = io.BufferedReader(_Pieces(pieces), _PIECE)
+    try:
+        yield from _by_gzip(source) if codec == "gzip" else _Members(codec, source).decoded()
+    except EcoSortError:  # where the pieces come from
+        raise
+    except Exception as error:  # each module has its own
+        raise _damaged(codec, url, str(error)) from None
+
+
+def _by_gzip(source: io.BufferedReader) -> Iterator[bytes]:
+    """Raises an error for anything but zeros and members behind a member."""
+    with gzip.open(source) as file:
+        while piece := file.read(_PIECE):
             yield piece
+
+
+class _Members:
+    """Decodes the members of a file of bzip2 or xz as the program does.
+
+    BZ2File and LZMAFile cannot: they take any error at the beginning of a further member for the end of the data.
+    """
+
+    def __init__(self, codec: str, source: io.BufferedReader) -> None:
+        self._codec = codec
+        self._source = source
+        self._rest = b""  # was read, and is not decoded yet
+        self._read = 0
+
+    def decoded(self) -> Iterator[bytes]:
+        """Raises ValueError, or an error of the decoder, unless all of the file is members, with zeros behind them."""
+        while self._has_member():
+            decoder = _DECODERS[self._codec]()
+            while not decoder.eof:
+                if piece := decoder.decompress(self._taken() if decoder.needs_input else b"", _PIECE):
+                    yield piece
+            self._rest = decoder.unused_data
+            self._pass_zeros()
+
+    def _has_member(self) -> bool:
+        """Returns whether a member follows; False at the end of the file."""
+        self._fill(BEGIN_BYTES)
+        if self._rest and _DECODERS.get(codec_of(self._rest)) is not _DECODERS[self._codec]:
+            raise ValueError(f"what follows its first {self._read - len(self._rest)} bytes is no {self._codec} data")
+        return bool(self._rest)
+
+    def _fill(self, size: int) -> None:
+        """Reads on until the rest has that many bytes, or the file ends."""
+        while len(self._rest) < size and (more := self._source.read(_SLICE)):
+            self._rest += more
+            self._read += len(more)
+
+    def _taken(self) -> bytes:
+        self._fill(1)
+        if not self._rest:
+            raise ValueError("it ends in the middle of a member")
+        taken, self._rest = self._rest, b""
+        return taken
+
+    def _pass_zeros(self) -> None:
+        """Passes the zeros behind a member: padding, which has whole fours of them in xz."""
+        zeros = 0
+        self._fill(1)
+        while self._rest.startswith(b"\0"):
+            left = self._rest.lstrip(b"\0")
+            zeros += len(self._rest) - len(left)
+            self._rest = left
+            self._fill(1)
+        if self._codec != "bzip2" and zeros % _XZ_PADDING:
+            raise ValueError("the padding behind the xz data has the wrong size")
 
 
 class _Pieces(io.RawIOBase):
@@ -111,7 +177,7 @@ def _by_program(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes
     if failed:
         raise failed[0]
     if program.returncode:
-        raise _damaged(codec, url, said)
+        raise _damaged(codec, url, said or f"{name} ends with exit code {program.returncode}")
 
 
 def _feed(target: IO[bytes], pieces: Iterator[bytes], failed: list[BaseException]) -> None:
