@@ -25,6 +25,38 @@ def replaceable(path: Path | str) -> Path:
     return found
 
 
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+def link_as(path: Path, name: Path) -> None:
+    """Gives a file another name, which no file has. Raises FileExistsError where one has it, and OSError.
+
+    The file keeps its first name, unless the file system has no hard links.
+    """
+    try:
+        os.link(path, name)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(name):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(name)) from None
+        path.rename(name)
+
+
+def create_durably(path: Path, data: bytes) -> None:
+    """Makes a new file, which is complete when it appears. Raises FileExistsError where one is there, and OSError."""
+    new = path.with_name(f"{path.name}.new.{os.urandom(4).hex()}")  # another process may do the same now
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        link_as(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+    sync_directory(path.parent)
+
+
 def write_durably(path: Path, data: bytes) -> None:
     """Replaces a file: a reader, or a crash, sees the old one or the new one, complete. Raises OSError."""
     path = replaceable(path)

@@ -50,9 +50,10 @@ def demand_free(url: str) -> None:
     _, prefix = split_url(url)
     if not _PREFIX.fullmatch(f"{prefix}/"):
         raise BadInput(f"'{url}': a prefix has letters, digits, '.', '_', '=' and '-' between its slashes")
-    end_uploads(url)
     if any(key != f"{prefix}/{_PROBE}" for key, _ in listed(f"{url}/")):  # that is of a job which was killed just then
         raise BadInput(f"'{url}' holds objects; name a prefix that holds none")
+    bucket, _ = split_url(url)
+    _uploads_below(bucket, f"{prefix}/")  # they stay: they may be those of a job that runs
 
 
 def demand_rights(url: str, *, is_conditional: bool) -> None:

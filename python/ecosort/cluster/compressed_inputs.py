@@ -62,7 +62,7 @@ def decoded(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _by_python(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    source = io.BufferedReader(_Pieces(pieces), _PIECE)
+    source: io.BufferedReader = io.BufferedReader(_Pieces(pieces), _PIECE)
     try:
         yield from _by_gzip(source) if codec == "gzip" else _Members(codec, source).decoded()
     except EcoSortError:  # where the pieces come from

@@ -8,10 +8,10 @@ again, unless a slice that it wrote is missing or has changed.
     TEMP/ecosort-JOB/input-00000.1  what was fetched of a remote input, until it is partitioned
     TEMP/ecosort-JOB/               directories of slices, one for each attempt to partition a range; slices stay until their part
                                     is there
-    OUTPUT/attempts/                parts that are being written
+    OUTPUT/attempts/                parts that are being written; they keep these names, too, until the commit
     OUTPUT/part-00000 ...           parts that are complete
     OUTPUT/part-00000.sum ...       valsort's summaries of parts (summaries.py)
-    OUTPUT/MANIFEST.json            appears by one rename: that is the commit
+    OUTPUT/MANIFEST.json            appears by one link: that is the commit
 
 Outputs that are no directories: with --single the parts are written into OUTPUT.ecosort/output, whose rename to OUTPUT is the
 commit (single.py); in a bucket they are uploaded, and MANIFEST.json is the last object (bucket.py).
@@ -106,6 +106,11 @@ class Driver:
         """Does what is left. Raises EcoSortError; the job can be resumed, whatever happened."""
         with self._journal, self._naming_the_job(), contextlib.ExitStack() as at_end:
             at_end.callback(self._output.reopen)
+            if self._is_abandoned:
+                self.abandon()
+                raise BadInput(
+                    f"the job of '{self.spec.output}' was given up, and what was left of it is removed now; begin again"
+                )
             if not self._output.is_committed(self._journal.events):
                 self._demand_same_inputs()
                 self._forget_what_is_gone()
@@ -132,15 +137,25 @@ class Driver:
     def abandon(self) -> None:
         """Gives the job up: what it made goes, slices and parts. Raises BadInput where its output is committed."""
         with self._journal:
-            if self._output.is_committed(self._journal.events):
+            if not self._is_abandoned and self._output.is_committed(self._journal.events):
                 raise BadInput(
                     f"'{self.spec.output}' is complete; `ecosort cluster resume {self.spec.resume_name}` removes the rest"
                 )
+            if self._has("commit") and not self._is_abandoned:  # what goes now would else look as if the commit had been done
+                self._journal.append({"event": "abandon"})
             made = {
                 name: done.answer for name, done in self._done.items() if name.startswith("reduce-") and "bytes" in done.answer
             }
             self._output.discard({int(name.removeprefix("reduce-")): answer["bytes"] for name, answer in made.items()})
             self._clean_up()
+
+    @property
+    def _is_abandoned(self) -> bool:
+        """Returns whether it was given up when it had begun to commit."""
+        return self._has("abandon")
+
+    def _has(self, kind: str) -> bool:
+        return any(event["event"] == kind for event in self._journal.events)
 
     @property
     def _parts(self) -> int:
@@ -432,8 +447,8 @@ class Driver:
         self._output.clean_up()
         directory = self.spec.job_directory
         shutil.rmtree(directory / "samples", ignore_errors=True)
-        for name in ("ends", "journal.new"):
-            (directory / name).unlink(missing_ok=True)
+        for path in (directory / "ends", *directory.glob("journal.new*")):
+            path.unlink(missing_ok=True)
         (directory / "journal").unlink()
         with contextlib.suppress(OSError):  # somebody else has files there
             directory.rmdir()

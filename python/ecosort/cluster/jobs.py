@@ -145,7 +145,7 @@ def abandon_job(output: str) -> None:
 def _open_job(output: str) -> tuple[Journal, JobSpec]:
     if is_bucket(output):
         raise BadInput(f"name the directory of the job that writes '{output}': it ends with .ecosort, in the first --nodes-temp")
-    directory = Path(output).absolute()
+    directory = Path(os.path.realpath(output))
     if directory.suffix != ".ecosort":
         directory = Path(f"{directory}.ecosort")
     journal = Journal(directory / "journal")
@@ -156,7 +156,9 @@ def _open_job(output: str) -> tuple[Journal, JobSpec]:
 
 
 def create_journal(spec: JobSpec, executor: Executor) -> Journal:
-    """Makes the job's directories and its first event, with all that later decisions depend on."""
+    """Makes the job's directories and its first event, with all that later decisions depend on. Raises BadInput where another
+    process has begun a job for this output.
+    """
     with naming_inputs(spec):
         inputs = _look_at(spec, executor)
         spec = inputs.spec
@@ -173,23 +175,24 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
     if not (spec.single or is_bucket(spec.output)):
         Path(spec.output).mkdir(parents=True, exist_ok=True)
     sync_directory(directory.parent)
-    return Journal.create(
-        directory / "journal",
-        {
-            "event": "plan",
-            "schema": "ecosort.cluster-journal/1",
-            "job": os.urandom(8).hex(),
-            "spec": spec.as_json(),
-            "parts": shape.parts,
-            "merges": shape.merges,
-            "partition_memory_bytes": shape.partition_memory_bytes,
-            "sampled_rows": sampled_rows(shape.parts, len(ranges)),
-            "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
-            "inputs": inputs.stamps,
-            "codecs": inputs.codecs,
-            "made_temps": missing,  # by tasks
-        },
-    )
+    plan = {
+        "event": "plan",
+        "schema": "ecosort.cluster-journal/1",
+        "job": os.urandom(8).hex(),
+        "spec": spec.as_json(),
+        "parts": shape.parts,
+        "merges": shape.merges,
+        "partition_memory_bytes": shape.partition_memory_bytes,
+        "sampled_rows": sampled_rows(shape.parts, len(ranges)),
+        "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
+        "inputs": inputs.stamps,
+        "codecs": inputs.codecs,
+        "made_temps": missing,  # by tasks
+    }
+    try:
+        return Journal.create(directory / "journal", plan)
+    except FileExistsError:  # another process has begun one since the options were checked
+        raise BadInput(spec.waiting_job) from None
 
 
 def _ranges(inputs: _Inputs, range_bytes: int) -> list[Range]:

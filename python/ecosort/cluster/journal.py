@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ecosort.durable import write_durably
+from ecosort.durable import create_durably
 from ecosort.errors import BadInput, IoFailed
 
 Event = dict[str, Any]
@@ -49,8 +49,8 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, first: Event) -> Self:
-        """A new one, with its first event. The directory must be there."""
-        write_durably(path, _line(first))
+        """A new one, with its first event. The directory must be there. Raises FileExistsError where it has one."""
+        create_durably(path, _line(first))
         return cls(path)
 
     def append(self, *events: Event) -> None:

@@ -82,7 +82,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """By one rename, which is the commit of a directory."""
+    """Writes it by one rename."""
     write_durably(path, manifest_bytes(manifest))
 
 

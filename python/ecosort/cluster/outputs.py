@@ -5,18 +5,29 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort.cluster.journal import Event
-from ecosort.cluster.manifest import Manifest, read_manifest, write_manifest
-from ecosort.durable import sync_directory, write_durably
-from ecosort.errors import VerificationFailed
+from ecosort.cluster.journal import RESUME, Event
+from ecosort.cluster.manifest import Manifest, manifest_bytes, read_manifest
+from ecosort.durable import link_as, sync_directory, write_durably
+from ecosort.errors import BadInput, VerificationFailed
 from ecosort.remote.s3_inputs import MANIFEST
 
 Json = dict[str, Any]
+
+
+def appeared(path: Path) -> BadInput:
+    """Says that somebody else's file has the name of one of this job."""
+    return BadInput(f"'{path}' appeared while its rows were sorted; move it away, then {RESUME}")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Both names are of one file."""
+    return os.path.lexists(one) and os.path.lexists(other) and os.path.samestat(one.lstat(), other.lstat())
 
 
 class Output:
@@ -73,7 +84,11 @@ class Output:
 
 
 class DirectoryOutput(Output):
-    """Parts get their names when all are complete; the manifest is the commit."""
+    """Parts get their names when all are complete; the manifest is the commit.
+
+    Each file of the result keeps its name in `attempts`, too, until the commit: one that has no such name is not of this job. So
+    no file that somebody else put there is taken for a part, replaced or removed.
+    """
 
     def __init__(self, path: Path, job: str) -> None:
         self._path = path
@@ -81,9 +96,6 @@ class DirectoryOutput(Output):
 
     def is_committed(self, events: Sequence[Event]) -> bool:
         return read_manifest(self._path / MANIFEST, self._job) is not None
-
-    def has_part(self, part: int) -> bool:
-        return self._part(part).exists()
 
     def _part(self, part: int) -> Path:
         return self._path / f"part-{part:05}"
@@ -99,9 +111,17 @@ class DirectoryOutput(Output):
 
     def name_parts(self, answers: Sequence[Json]) -> None:
         for part, answer in enumerate(answers):
-            if not self.has_part(part):
-                Path(answer["output"]).rename(self._part(part))
+            self._name(Path(answer["output"]), self._part(part))
         sync_directory(self._path)
+
+    def _name(self, attempt: Path, name: Path) -> None:
+        """Gives it the name if it does not have it. Raises BadInput where another file has it."""
+        if _is_same(attempt, name):
+            return
+        try:
+            link_as(attempt, name)
+        except FileExistsError:
+            raise appeared(name) from None
 
     def demand_sizes(self, manifest: Manifest) -> None:
         for part in manifest.parts:
@@ -113,21 +133,29 @@ class DirectoryOutput(Output):
 
     def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
         for name, summary in summaries.items():
-            write_durably(self._path / name, summary)
+            self._create(name, summary)
 
     def commit(self, manifest: Manifest) -> None:
-        write_manifest(self._path / MANIFEST, manifest)
+        self._create(MANIFEST, manifest_bytes(manifest))
+
+    def _create(self, name: str, data: bytes) -> None:
+        attempt, path = self._path / "attempts" / name, self._path / name
+        if not _is_same(attempt, path):
+            write_durably(attempt, data)
+            self._name(attempt, path)
+            sync_directory(self._path)
 
     def clean_up(self) -> None:
         shutil.rmtree(self._path / "attempts", ignore_errors=True)
 
     def discard(self, sizes: Mapping[int, int]) -> None:
         """A file that is no part of this job stays, and the directory with it."""
-        for part, size in sizes.items():
+        for part in sizes:
             path = self._part(part)
-            if path.is_file() and path.stat().st_size == size:
-                path.unlink()
-                path.with_name(f"{path.name}.sum").unlink(missing_ok=True)
+            for attempt in (self._path / "attempts").glob(f"{path.name}.*"):
+                for named in (path, self._path / attempt.name):  # the second one is that of a summary
+                    if _is_same(attempt, named):
+                        named.unlink()
         shutil.rmtree(self._path / "attempts", ignore_errors=True)
         with contextlib.suppress(OSError):  # somebody else has files there
             self._path.rmdir()

@@ -25,7 +25,7 @@ from typing import IO, Any
 
 from ecosort.cluster.journal import RESUME, Event
 from ecosort.cluster.manifest import Manifest, manifest_of_one, read_manifest, write_manifest
-from ecosort.cluster.outputs import Output
+from ecosort.cluster.outputs import Output, appeared
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, IoFailed, NotEnoughSpace
 from ecosort.process import Sort
@@ -163,7 +163,7 @@ class SingleOutput(Output):
 
 def _demand_absent(path: Path) -> None:
     if os.path.lexists(path):
-        raise BadInput(f"'{path}' appeared while its rows were sorted; move it away, then {RESUME}")
+        raise appeared(path)
 
 
 def _reserve(file: IO[bytes], size: int) -> None:

@@ -56,6 +56,12 @@ class JobSpec:
         return str(self.job_directory) if is_bucket(self.output) else self.output
 
     @property
+    def waiting_job(self) -> str:
+        """Says that a job for this output is there already."""
+        again = f"`ecosort cluster resume {self.resume_name}` continues, with --abandon it is given up"
+        return f"'{self.job_directory}' holds a job that did not end; {again}"
+
+    @property
     def way_out(self) -> str:
         """For a job that cannot be continued."""
         return f"give the job up with `ecosort cluster resume --abandon {self.resume_name}` and begin again"
@@ -111,7 +117,7 @@ def job_spec(
     nodes = max(1, len(temps))
     spec = JobSpec(
         inputs=tuple(os.fspath(path) if split_node(os.fspath(path))[0] else _absolute(path) for path in inputs),
-        output=_absolute(output).rstrip("/"),
+        output=_resolved(os.fspath(output)),
         format=form,
         on=on,
         temps=tuple(_absolute(path) for path in temps),
@@ -132,11 +138,11 @@ def job_spec(
 def _demand_writable(output: str, temps: Sequence[str], single: bool, conditional_put: bool) -> None:
     if remote := next((path for path in temps if is_remote(path)), None):
         raise BadInput(f"'{remote}' cannot have slices: --nodes-temp are directories that all nodes can read")
-    if single and Path(output).absolute() in {Path(temp).absolute() for temp in temps}:
+    if single and _resolved(output) in {_resolved(temp) for temp in temps}:
         raise BadInput(f"--single writes the file '{output}', which cannot be a directory of --nodes-temp, too")
     if output == "-":
         raise BadInput("-o - is standard output, which takes no parts; name a directory, or a file with --single")
-    if output.rstrip("/").endswith(".ecosort"):
+    if _resolved(output).endswith(".ecosort"):
         raise BadInput(f"'{output}': names that end with .ecosort are those of jobs; name another output")
     if is_bucket(output) and single:
         raise BadInput("--single makes a file; what goes into a bucket are parts")
@@ -149,12 +155,17 @@ def _demand_writable(output: str, temps: Sequence[str], single: bool, conditiona
     for temp in temps:
         _demand_directory("--nodes-temp", temp)
     if not is_remote(output):
-        _demand_parent(f"'{output}' cannot be made", Path(output).absolute())
+        _demand_parent(f"'{output}' cannot be made", Path(_resolved(output)))
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
     """Addresses stay what they are."""
     return os.fspath(path) if is_remote(os.fspath(path)) else str(Path(os.fspath(path)).absolute())
+
+
+def _resolved(output: str) -> str:
+    """Follows symbolic links, because the job directory has the name of the output: one output has one job."""
+    return output.rstrip("/") if is_remote(output) else os.path.realpath(output)
 
 
 def _demand_directory(what: str, named: str) -> None:
@@ -192,8 +203,7 @@ def _demand_free(spec: JobSpec) -> None:
             raise BadInput(f"'{spec.job_directory}' has an empty journal, which no job leaves; move it away")
         if not is_own(spec.job_directory / "journal"):
             raise BadInput(foreign_job(spec.job_directory))
-        again = f"`ecosort cluster resume {spec.resume_name}` continues, with --abandon it is given up"
-        raise BadInput(f"'{spec.job_directory}' holds a job that did not end; {again}")
+        raise BadInput(spec.waiting_job)
     _demand_no_strangers(spec.job_directory)
     if is_bucket(spec.output):
         from ecosort.cluster.bucket import demand_free
@@ -218,7 +228,7 @@ def _demand_no_strangers(directory: Path) -> None:
 
 
 def _is_left_by_crash(path: Path) -> bool:
-    return path.name == "journal.new" or (path.name == "samples" and path.is_dir() and not any(path.iterdir()))
+    return path.name.startswith("journal.new") or (path.name == "samples" and path.is_dir() and not any(path.iterdir()))
 
 
 def begin_of_input(path: str) -> bytes:

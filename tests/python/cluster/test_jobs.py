@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import json
 import os
@@ -16,8 +17,11 @@ from typing import Any
 
 import pytest
 from capabilities import only_in_soak
-from ecosort.cluster import PhaseState, abandon, check, jobs, resume, sort
+from ecosort.cluster import PhaseState, abandon, check, jobs, outputs, resume, sort
+from ecosort.cluster.formats import format_of_words
 from ecosort.cluster.planner import plan_shape
+from ecosort.cluster.spec import job_spec
+from ecosort.durable import link_as
 from pairs import turns
 
 from ecosort import BadInput, IoFailed, NotEnoughMemory, VerificationFailed
@@ -459,6 +463,108 @@ def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
     with pytest.raises(BadInput, match="is no job of ecosort cluster"):
         resume(sorted_output)
     assert not Path("other").exists()
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_one_output_has_one_job(here: Path, single: bool) -> None:
+    """The options of both were checked before either began; the second one replaced the journal of the first and ran, too."""
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+    form = format_of_words("records", ["--record-size=100", "--key=0:10"])
+    words: dict[str, Any] = {"workers": 1, "threads": 1, "memory_bytes": 4 << 20, "parts": 2, "seed": 1}
+    first, second = (job_spec(["in"], "out", form=form, on="local", temps=[], single=single, **words) for _ in range(2))
+
+    def begin_another(state: PhaseState) -> None:
+        with pytest.raises(BadInput, match=r"out.ecosort' holds a job that did not end; `ecosort cluster resume .*--abandon"):
+            jobs.start_job(second)
+
+    assert jobs.start_job(first, begin_another).rows == 1000
+    only_inputs_and_output_are_left(here)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_a_link_to_an_output_is_that_output(here: Path, single: bool) -> None:
+    """Each name had a job directory of its own, so that two jobs wrote into one output."""
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+    Path("link").symlink_to("out")
+
+    def stop(state: PhaseState) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sort("in", "link", progress=stop, single=single, **RECORDS)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"out.ecosort' holds a job that did not end"):
+        sort("in", "out", single=single, **RECORDS)  # type: ignore[arg-type]
+    assert resume("link").rows == 1000
+    assert (Path("link").is_symlink(), Path("out").is_file()) == (True, single)
+
+
+@pytest.mark.parametrize("name", ["part-00001", "part-00001.sum", "MANIFEST.json"])
+def test_a_file_that_came_into_the_output_is_neither_taken_nor_replaced(name: str, here: Path) -> None:
+    """One of the size of a part was taken for it, and a manifest was replaced; so was a part, where its job was given up."""
+    data = numbered(KEYS["uniform"](1000))
+    Path("in").write_bytes(data)
+    foreign = bytes(len(sorted_records(data)))
+
+    def put(state: PhaseState) -> None:
+        if state.phase == "reduce" and state.done == state.tasks:
+            size = next(Path("out/attempts").glob("part-00001.*")).stat().st_size
+            Path("out", name).write_bytes(foreign[:size])
+
+    for end in (resume, abandon):
+        shutil.rmtree("out", ignore_errors=True)
+        with pytest.raises(BadInput, match=f"'.*/out/{name}' appeared while its rows were sorted; move it away, then") as raised:
+            sort("in", "out", parts=2, memory="4MiB", progress=put, **RECORDS)  # type: ignore[arg-type]
+        assert "\n" not in str(raised.value)
+        if name != "MANIFEST.json":
+            with pytest.raises(BadInput, match="appeared"):
+                resume("out")
+        assert set(Path("out", name).read_bytes()) == {0}
+        if end is resume or name == "MANIFEST.json":
+            Path("out", name).rename("foreign")
+        end("out")
+    if name != "MANIFEST.json":
+        assert [path.name for path in Path("out").iterdir()] == [name]
+        assert set(Path("out", name).read_bytes()) == {0}
+
+
+@pytest.mark.parametrize("names", [0, 1, 2])
+def test_a_job_that_ends_while_its_parts_get_their_names_goes_on(names: int, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = numbered(KEYS["uniform"](1000))
+    Path("in").write_bytes(data)
+    left = [names]
+
+    def link(attempt: Path, name: Path) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        os.link(attempt, name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(outputs, "link_as", link)
+        with pytest.raises(KeyboardInterrupt):
+            sort("in", "out", parts=3, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    assert len(list(Path("out").glob("part-*"))) == names
+    assert resume("out").rows == 1000
+    assert joined(Path("out")) == sorted_records(data)
+    only_inputs_and_output_are_left(here)
+
+
+def test_parts_get_their_names_where_no_file_has_two(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system without hard links, such as FAT."""
+
+    def link(*words: object, **more: object) -> None:
+        raise PermissionError(errno.EPERM, "no links")
+
+    monkeypatch.setattr(os, "link", link)
+    data = numbered(KEYS["uniform"](1000))
+    Path("in").write_bytes(data)
+    sort("in", "out", parts=2, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    assert joined(Path("out")) == sorted_records(data)
+    only_inputs_and_output_are_left(here)
+    Path("one").touch()
+    Path("two").touch()
+    with pytest.raises(FileExistsError):
+        link_as(Path("one"), Path("two"))
 
 
 def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:

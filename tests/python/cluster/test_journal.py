@@ -25,6 +25,17 @@ def test_events_come_back(tmp_path: Path) -> None:
         assert journal.events == events
 
 
+def test_a_journal_replaces_none(tmp_path: Path) -> None:
+    """Two jobs for one output that began at the same time both ran: the second one replaced the journal of the first."""
+    path = tmp_path / "journal"
+    events = made(path, 2)
+    with pytest.raises(FileExistsError):
+        Journal.create(path, {"event": "other"})
+    with Journal(path) as journal:
+        assert journal.events == events
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_an_event_is_synced_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fdatasync", lambda descriptor: synced.append(os.fstat(descriptor).st_size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +94,16 @@ def test_a_public_bucket_is_read_without_a_key(bucket: Bucket, monkeypatch: pyte
     bucket.is_public = False
     with pytest.raises(BadInput, match="'s3://bucket/dir/a' is not public: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"):
         sort(["s3://bucket/dir/a"], "other", **LINES)
+
+
+@pytest.mark.parametrize("objects", [{}, {"out/part-00000": b"x\n"}])
+def test_a_second_job_ends_no_uploads_when_its_options_are_checked(bucket: Bucket, objects: dict[str, bytes]) -> None:
+    """They are those of a job that runs; the parts that it sent were lost."""
+    bucket.objects |= objects
+    bucket.uploads.append(("out/part-00001", "1"))
+    with pytest.raises(BadInput, match="holds objects") if objects else contextlib.nullcontext():
+        output.demand_free("s3://bucket/out")
+    assert bucket.uploads == [("out/part-00001", "1")]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort.cluster import PhaseState, check, resume, sort
+from ecosort.cluster import PhaseState, abandon, check, resume, sort
 from ecosort.cluster.journal import Journal
 from ecosort.cluster.scheduler import Observe
-from ecosort.cluster.single import SingleFile
+from ecosort.cluster.single import SingleFile, SingleOutput
 from ecosort.process import Sort
 from sort_support import mounted
 
@@ -219,6 +219,36 @@ def test_a_file_that_exists_is_refused_before_and_after(data: bytes, here: Path,
     assert resume("out").rows == COUNT
     assert Path("out").read_bytes() == sorted_records(data)
     only_inputs_and_output_are_left(here, *nodes)
+
+
+@pytest.mark.parametrize("is_foreign", [False, True])
+def test_a_job_that_is_given_up_is_never_complete(
+    data: bytes, here: Path, nodes: list[Path], is_foreign: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash after its file was removed looked like one after the commit: `resume` called the file of others complete."""
+
+    def make(state: PhaseState) -> None:
+        if state.phase == "reduce":
+            Path("out").write_text("mine")
+
+    with pytest.raises(BadInput, match="appeared"):
+        sort_records(nodes, make)
+    if not is_foreign:
+        Path("out").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(SingleOutput, "clean_up", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            abandon("out")
+    assert Path("out.ecosort/journal").exists()
+    with pytest.raises(BadInput, match=r"the job of '.*/out' was given up, and what was left of it is removed now"):
+        resume("out")
+    assert Path("out").exists() == is_foreign
+    assert not Path("out.MANIFEST.json").exists()
+    only_inputs_and_output_are_left(here, *nodes)
+
+
+def interrupt(output: SingleOutput) -> None:
+    raise KeyboardInterrupt
 
 
 def test_space_for_the_whole_file_is_taken_before_a_part_is_written(data: bytes, tmp_path: Path, require: Any) -> None:
