@@ -2,6 +2,7 @@
 
     s3://BUCKET/PREFIX/part-00000 ...    each appears when its upload is completed, which its sort must have ended well for
     s3://BUCKET/PREFIX/MANIFEST.json     is the commit: a prefix without it holds no result
+    s3://BUCKET/PREFIX/_ecosort-job      names the job that writes here, from its first part to its end
 
 Two attempts may upload the same part; both have the same bytes, and who completes last replaces them by the same. Uploads that
 were killed are ended before parts are written and before the commit: what they sent is kept, and paid for.
@@ -39,6 +40,7 @@ Json = dict[str, Any]
 
 _PREFIX = re.compile(r"([A-Za-z0-9_=-][A-Za-z0-9._=-]*/)+")  # what no one encodes in different ways
 _PROBE = "ecosort-probe"  # an object that is there for a moment
+_CLAIM = "_ecosort-job"
 _ROUNDS = 100  # of at most 1000 uploads each
 _LIST = "s3:ListBucketMultipartUploads"
 _ABORT = "s3:AbortMultipartUpload"
@@ -50,10 +52,20 @@ def demand_free(url: str) -> None:
     _, prefix = split_url(url)
     if not _PREFIX.fullmatch(f"{prefix}/"):
         raise BadInput(f"'{url}': a prefix has letters, digits, '.', '_', '=' and '-' between its slashes")
-    if any(key != f"{prefix}/{_PROBE}" for key, _ in listed(f"{url}/")):  # that is of a job which was killed just then
+    probe = f"{prefix}/{_PROBE}"  # is of a job which was killed just then
+    first = next((key for key, _ in listed(f"{url}/") if key != probe), None)
+    if first == f"{prefix}/{_CLAIM}":
+        raise _claimed(url)
+    if first:
         raise BadInput(f"'{url}' holds objects; name a prefix that holds none")
     bucket, _ = split_url(url)
     _uploads_below(bucket, f"{prefix}/")  # they stay: they may be those of a job that runs
+
+
+def _claimed(url: str) -> BadInput:
+    """Says that the prefix is of a job that has not ended."""
+    way = f"continue it, give it up, or delete '{url}/{_CLAIM}' if nothing is left of it"
+    return BadInput(f"another job writes to '{url}': {way}; else name another prefix")
 
 
 def demand_rights(url: str, *, is_conditional: bool) -> None:
@@ -141,8 +153,34 @@ class BucketOutput(Output):
         return own_manifest(read(where), where, self._job) is not None
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
+        """Claims the prefix before the first upload: no other job writes there until this one ends."""
+        if self._owner() is None:
+            self._put_first(self._claim, self._job.encode())
+        if self._owner() != self._job:
+            raise _claimed(self._url)
+        try:
+            self.is_committed(())
+        except BadInput:  # another job was here, and has ended since the options were checked
+            delete(self._claim)
+            raise
         end_uploads(self._url)
         return False
+
+    @property
+    def _claim(self) -> str:
+        return f"{self._url}/{_CLAIM}"
+
+    def _owner(self) -> str | None:
+        """Returns the job that has claimed the prefix."""
+        claim = read(self._claim)
+        return None if claim is None else claim.decode(errors="replace")
+
+    def _put_first(self, where: str, data: bytes) -> None:
+        """Makes an object, if there is none of that name."""
+        if self._is_conditional:
+            put_if_absent(where, data)
+        elif size_of(where) is None:
+            put(where, data)
 
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
         return {"output": str(temp / f"part-{part:05}.{attempt}"), "place": None, "upload": f"{self._url}/part-{part:05}"}
@@ -165,15 +203,18 @@ class BucketOutput(Output):
         """Raises BadInput where there is a manifest of another job by now."""
         end_uploads(self._url)
         where = f"{self._url}/{MANIFEST}"
-        if self._is_conditional:
-            put_if_absent(where, manifest_bytes(manifest))
-        elif size_of(where) is None:
-            put(where, manifest_bytes(manifest))
+        self._put_first(where, manifest_bytes(manifest))
         if not self.is_committed(()):
             raise IoFailed(f"'{where}' was not written; {RESUME}")
 
+    def clean_up(self) -> None:
+        if self._owner() == self._job:
+            delete(self._claim)
+
     def discard(self, sizes: Mapping[int, int]) -> None:
-        """Objects that have the size of their part."""
+        """Deletes objects that have the size of their part. Those of another job, which has claimed the prefix, stay."""
+        if self._owner() not in (None, self._job):  # jobs of older versions have no claim
+            return
         end_uploads(self._url)
         for part, size in sizes.items():
             if size_of(where := f"{self._url}/part-{part:05}") == size:

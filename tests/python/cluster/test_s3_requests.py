@@ -190,6 +190,41 @@ def test_a_manifest_takes_the_place_of_no_other(bucket: Bucket, is_conditional: 
     assert bucket.objects == {"out/MANIFEST.json": manifest_bytes(EMPTY)}
 
 
+@pytest.mark.parametrize("is_conditional", [True, False])
+def test_a_prefix_has_one_job_until_it_ends(bucket: Bucket, is_conditional: bool) -> None:
+    """A second job ended the uploads of the first one, and its parts took the place of those that were committed."""
+    if not is_conditional:
+        bucket.conditions = "unknown"
+    first, second = (BucketOutput("s3://bucket/out", job, is_conditional=is_conditional) for job in ("one", "two"))
+    for _ in range(2):  # it continues
+        first.prepare([2], 0)
+    bucket.objects["out/part-00000"] = b"x\n"
+    bucket.uploads.append(("out/part-00001", "1"))
+    for begin in (lambda: second.prepare([2], 0), lambda: output.demand_free("s3://bucket/out")):
+        with pytest.raises(BadInput, match=r"another job writes to 's3://bucket/out': .*delete '.*/_ecosort-job' if"):
+            begin()
+    second.discard({0: 2})
+    second.clean_up()
+    assert set(bucket.objects) == {"out/part-00000", "out/_ecosort-job"}
+    assert bucket.uploads == [("out/part-00001", "1")]
+    first.commit(EMPTY)
+    first.clean_up()
+    with pytest.raises(BadInput, match="is of another job"):
+        second.prepare([2], 0)
+    assert set(bucket.objects) == {"out/part-00000", "out/MANIFEST.json"}
+
+
+def test_a_prefix_is_free_when_its_job_is_given_up(bucket: Bucket) -> None:
+    """Else it could not be used again: nobody would delete the claim."""
+    of_job = BucketOutput("s3://bucket/out", "one", is_conditional=True)
+    of_job.prepare([2], 0)
+    bucket.objects["out/part-00000"] = b"x\n"
+    of_job.discard({0: 2})
+    of_job.clean_up()
+    output.demand_free("s3://bucket/out")
+    assert bucket.objects == {}
+
+
 @pytest.mark.parametrize("key", ["a//b", "a/", "/a", "a/../b", "a/.", "."])
 def test_a_key_that_no_upload_makes_is_refused_before_any_work(bucket: Bucket, key: str) -> None:
     """obstore makes 'a' of 'a/', and raises an error for others when all is sorted."""
