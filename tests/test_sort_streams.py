@@ -447,3 +447,45 @@ def test_plan_of_a_pipe(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "unknown until the input ends" in done.stdout
     assert listing(tmp_path) == []
+
+
+@pytest.mark.parametrize("output", ["out", "-"])
+@pytest.mark.parametrize("told", [b"", b"."], ids=["killed", "done"])
+def test_a_second_pipe_says_that_the_input_is_complete(ecosort: Path, tmp_path: Path, output: str, told: bytes) -> None:
+    """The end of the first one is the same for a writer that has finished and for one that was killed."""
+    read, write = os.pipe()
+    os.write(write, told)
+    os.close(write)
+    command = [ecosort, "shuffle", "--seed", "1", "-", "-o", output]
+    environment = {**os.environ, "ECOSORT_INPUT_COMPLETE": str(read)}
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, input=b"b\n", capture_output=True, pass_fds=(read,), timeout=30, check=False
+    )
+    os.close(read)
+    assert (done.returncode, done.stderr.count(b"ended before it had written everything")) == ((0, 0) if told else (3, 1))
+    assert (tmp_path / "out").exists() == (output == "out" and told != b"")
+
+
+def test_the_second_pipe_is_not_waited_for_without_need(ecosort: Path, tmp_path: Path) -> None:
+    """A merge with a limit leaves input unread, so that its writer never comes to its byte; files have no such writer."""
+    (tmp_path / "in").write_bytes(b"b\na\n")
+    read, write = os.pipe()
+    environment = {**os.environ, "ECOSORT_INPUT_COMPLETE": str(read)}
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        for words in ("lines -m --limit 1 - -o first", "lines in -o sorted"):
+            command = [ecosort, *words.split()]
+            subprocess.run(command, env=environment, cwd=tmp_path, stdin=endless.stdout, pass_fds=(read,), timeout=30, check=True)
+        endless.kill()
+    os.close(read)
+    os.close(write)
+    assert [(tmp_path / name).read_bytes() for name in ("first", "sorted")] == [b"y\n", b"a\nb\n"]
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "99", "1.5"])
+def test_the_second_pipe_must_be_one(ecosort: Path, tmp_path: Path, number: str) -> None:
+    environment = {**os.environ, "ECOSORT_INPUT_COMPLETE": number}
+    done = subprocess.run(
+        [ecosort, "lines"], env=environment, cwd=tmp_path, input=b"", capture_output=True, timeout=30, check=False
+    )
+    line = f"ECOSORT_INPUT_COMPLETE: '{number}' is not the number of an open pipe\n".encode()
+    assert (done.returncode, done.stderr.endswith(line)) == (2, True)

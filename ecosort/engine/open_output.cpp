@@ -21,6 +21,7 @@ io::FilePtr open_output(io::Storage& storage, const std::string& output, io::Cac
 std::string publish_output(io::Storage& storage, io::FilePtr output, const std::string& path,
                            std::vector<io::Storage::Named> further) {
   if (output->facts().is_stream) {
+    storage.demand_complete_input();
     storage.close(std::move(output));
     return storage.publish_all(further);
   }

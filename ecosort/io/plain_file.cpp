@@ -201,7 +201,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return !is_there && !is_other_there && name_behind_links(a) == name_behind_links(b);
 }
 
-// Leaves out inputs that are not there: who opens them says so.
+// Leaves out inputs that are not there, which is reported when they are opened.
 std::set<FileNumber> numbers_of(const std::vector<std::string>& inputs) {
   std::set<FileNumber> numbers;
   for (const std::string& input : inputs) {

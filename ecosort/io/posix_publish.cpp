@@ -1,6 +1,7 @@
 // PosixStorage::publish: how an output gets its name without ever exposing half a file (promise P2).
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -161,15 +162,21 @@ void give_name(const File& file, const PublishPlace& place, const BeforeStep& be
 
 }  // namespace
 
-// A pipe ends alike where its writer is done and where it was killed.
+// The end of a pipe does not show whether its writer had finished or was killed. Input that is still unread was not needed: a
+// merge with a limit ends before its input does, and its writer waits to write more.
 void PosixStorage::demand_complete_input() {
-  if (is_known_complete_ || streams_.input_complete < 0) return;
+  if (is_known_complete_ || !reads_input_ || streams_.input_complete < 0) return;
+  std::array<pollfd, 2> waiting{{{streams_.input_complete, POLLIN, 0}, {streams_.input, POLLIN, 0}}};
   char byte = 0;
-  ssize_t count = 0;
-  do count = ::read(streams_.input_complete, &byte, 1);
-  while (count < 0 && errno == EINTR);
-  if (count < 0) throw IoError::from_call("ask whether the input is complete", "standard input", errno);
-  if (count == 0) throw IoError("standard input: who wrote it ended before it was complete; there is no output", 0);
+  for (;;) {
+    if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR)
+      throw IoError::from_call("wait for the end of", "standard input", errno);
+    if (waiting[0].revents != 0) break;
+    if ((waiting[1].revents & POLLIN) != 0) return;
+    if (waiting[1].revents != 0) waiting[1].fd = -1;  // its end
+  }
+  if (::read(streams_.input_complete, &byte, 1) != 1)
+    throw IoError("standard input: the program that writes it ended before it had written everything; no output was made");
   is_known_complete_ = true;
 }
 

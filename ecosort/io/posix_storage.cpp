@@ -119,6 +119,7 @@ FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
 // permitted, a duplicate serves, buffered.
 FilePtr PosixStorage::open_standard_input(Caching caching) {
   File::Facts facts{.role = Role::input, .path = standard_input};
+  reads_input_ = true;
   Descriptor descriptor(::fcntl(streams_.input, F_DUPFD_CLOEXEC, 3));
   if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
   if (S_ISREG(status_of(descriptor.get(), facts.path).st_mode)) {

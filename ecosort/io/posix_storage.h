@@ -31,7 +31,7 @@ struct OutputPlace {
 // "-" leads to these.
 struct StandardStreams {
   int input = STDIN_FILENO, output = STDOUT_FILENO;
-  int input_complete = -1;  // a pipe: a byte there says that the end of the input is its end, and not that of who writes it
+  int input_complete = -1;  // a pipe: the program that writes the input puts a byte there when it has written everything
 };
 
 class PosixStorage : public NamedStorage {
@@ -93,7 +93,7 @@ class PosixStorage : public NamedStorage {
   const std::shared_ptr<ReopenedFiles> reopened_ = std::make_shared<ReopenedFiles>();
   std::function<void(const File&)> on_wait_;
   const StandardStreams streams_;
-  bool is_known_complete_ = false;
+  bool reads_input_ = false, is_known_complete_ = false;
   std::atomic<std::uint64_t> opened_{0};
 };
 

@@ -73,7 +73,8 @@ class Storage {
   };
   [[nodiscard]] virtual std::string publish_all(const std::vector<Named>& files);
 
-  // IoError where who writes standard input ended before it was complete. publish() asks; so does what gives names otherwise.
+  // IoError if the program that writes standard input ended before it had written everything, where it says so. publish() calls
+  // it; other ways for an output to end do, too.
   virtual void demand_complete_input() {}
 
   virtual void close(FilePtr file) = 0;  // checked close

@@ -9,6 +9,7 @@
 #include "engine/rows/merge_lines.h"
 #include "formats/lines/line_run.h"
 #include "formats/shuffle/shuffle_format.h"
+#include "planner/files_plan.h"
 
 namespace ecosort::job {
 namespace {
@@ -81,6 +82,12 @@ LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_
   const std::uint64_t stored =
       div_up(input_bytes + most_rows * row.head, plan.block_bytes - run::trailer_bytes) * plan.block_bytes;
   const std::uint64_t most_temp = (bounds.most_merges > 1 ? 2 * stored : stored) + bounds.most_runs * plan.block_bytes;
+  // A merge before the last one takes space for what it writes before its runs give theirs back.
+  const std::vector<std::uint64_t> runs(bounds.usual_runs, input_bytes / std::max<std::uint64_t>(bounds.usual_runs, 1));
+  const std::uint64_t largest = planner::passes_of(runs, {bounds.runs_at_a_time}).largest_bytes;
+  const std::uint64_t full_blocks =
+      div_up(input_bytes + bounds.usual_head_bytes + largest, plan.block_bytes - run::trailer_bytes);
+  if (largest > 0) bounds.usual_temp_bytes = (full_blocks + bounds.usual_runs) * plan.block_bytes;
   bounds.most_temp_bytes = job.codecs.runs.reserves_nothing ? most_temp : job.codecs.runs.space_of(most_temp);
   return bounds;
 }

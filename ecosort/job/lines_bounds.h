@@ -32,6 +32,7 @@ struct LinesBounds {
   unsigned fewest_merges = 0, most_merges = 0;  // of each line
   std::uint64_t usual_head_bytes = 0;           // of a shuffle, likewise, in front of the rows of its runs
   std::uint64_t most_temp_bytes = 0;
+  std::uint64_t usual_temp_bytes = 0;  // with such lines, where runs are merged twice; else 0
 };
 
 // For inputs that hold `input_bytes` of lines; 0: no one knows yet, and only the first two are said, as for a merge.

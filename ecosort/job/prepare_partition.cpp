@@ -71,7 +71,7 @@ void check_names(const PartitionSpec& spec, const std::vector<std::string>& path
     check_is_kept(spec.splitters, path, "the file of the splitters");
     (void)io::resolve_output(path);  // a device or a pipe is not replaced
   }
-  for (const std::string& path : paths) io::check_no_job(path);
+  for (const std::string& path : paths) (void)io::resolve_free_output(path);
   if (spec.overwrites) return;
   for (const std::string& path : there)
     if (spec.is_sorted || std::ranges::binary_search(paths, path))

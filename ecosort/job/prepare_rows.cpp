@@ -32,7 +32,6 @@
 #include "job/set_aside.h"
 #include "job/space.h"
 #include "job/split_request.h"
-#include "planner/files_plan.h"
 #include "planner/machine.h"
 
 namespace ecosort::job {
@@ -173,19 +172,6 @@ bool are_known(const std::vector<engine::rows::LineInput>& inputs) {
   return std::ranges::all_of(inputs, [](const engine::rows::LineInput& input) { return input.file && !input.is_stream(); });
 }
 
-namespace {
-
-// A merge before the last one takes space for what it writes before its runs give theirs back. Supposes rows as long as the
-// first.
-std::uint64_t largest_merge_before_the_last(const engine::rows::LinesJob& job, std::uint64_t bytes) {
-  const LinesBounds bounds = lines_bounds(job, bytes);
-  if (bounds.usual_runs <= bounds.runs_at_a_time) return 0;
-  const std::vector<std::uint64_t> runs(bounds.usual_runs, bytes / bounds.usual_runs);
-  return planner::passes_of(runs, {bounds.runs_at_a_time}).largest_bytes;
-}
-
-}  // namespace
-
 std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
@@ -200,7 +186,7 @@ std::vector<SpaceNeed> space_needs(const engine::rows::LinesJob& job, io::Storag
     check_directories(job.directories);
     if (job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
       needs.push_back(
-          {For::runs, job.directories, job.codecs.runs.space_of(bytes + largest_merge_before_the_last(job, bytes)), 0});
+          {For::runs, job.directories, job.codecs.runs.space_of(std::max(bytes, lines_bounds(job, bytes).usual_temp_bytes)), 0});
   }
   for (SpaceNeed& need : needs) {
     std::set<std::uint64_t> drives;  // whose space counts once, however many directories lie there

@@ -1,6 +1,8 @@
 #include "job/session.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -13,15 +15,18 @@ namespace ecosort::job {
 
 namespace {
 
-// A program that writes the input names a pipe so: what it wrote may be a part until a byte is there.
+// A program that writes standard input may name a second pipe, in which a byte says that it has written everything.
 io::StandardStreams streams_of_process() {
   io::StandardStreams streams;
   const char* const value = std::getenv("ECOSORT_INPUT_COMPLETE");  // NOLINT(concurrency-mt-unsafe): no one sets variables
   if (value == nullptr) return streams;
   const std::string_view text = value;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), streams.input_complete);
-  if (error != std::errc() || stop != text.data() + text.size() || streams.input_complete < 0)
-    throw UsageError(fmt::format("ECOSORT_INPUT_COMPLETE: '{}' is not the number of a descriptor", text));
+  struct stat status{};
+  if (error != std::errc() || stop != text.data() + text.size() || ::fstat(streams.input_complete, &status) != 0 ||
+      !S_ISFIFO(status.st_mode))
+    throw UsageError(fmt::format("ECOSORT_INPUT_COMPLETE: '{}' is not the number of an open pipe", text));
+  (void)::fcntl(streams.input_complete, F_SETFD, FD_CLOEXEC);
   return streams;
 }
 

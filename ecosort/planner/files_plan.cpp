@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -151,28 +152,36 @@ FileGroup next_group(std::size_t files, const MergeWidth& width, std::size_t nex
 
 FilePasses passes_of(std::vector<std::uint64_t> file_bytes, const MergeWidth& width,
                      const std::function<std::uint64_t(std::uint64_t)>& temp_bytes_of) {
+  struct SortedFile {
+    std::uint64_t bytes = 0;
+    bool is_temporary = false;
+  };
   const auto taken = [&](std::uint64_t bytes) { return temp_bytes_of ? temp_bytes_of(bytes) : round_up(bytes, page_bytes); };
   FilePasses passes;
-  std::vector<bool> is_temporary(file_bytes.size(), false);
+  std::vector<SortedFile> files, merged;  // behind each other: those that were merged, and those from `at` on
+  for (const std::uint64_t bytes : file_bytes) files.push_back({bytes, false});
+  std::size_t at = 0;
   std::uint64_t temp = 0;
-  for (std::size_t next = 0; file_bytes.size() > width.fan_in; ++passes.merges) {
-    const auto [first, count] = next_group(file_bytes.size(), width, next);
-    std::uint64_t bytes = 0, freed = 0;
-    for (std::size_t i = first; i < first + count; ++i) {
-      bytes += file_bytes[i];
-      if (is_temporary[i]) freed += taken(file_bytes[i]);
+  for (std::size_t left = files.size(); left > width.fan_in; ++passes.merges) {
+    const FileGroup group = next_group(left, width, merged.size());
+    if (group.first == 0 && !merged.empty()) {
+      merged.insert(merged.end(), files.begin() + static_cast<std::ptrdiff_t>(at), files.end());
+      files = std::exchange(merged, {});
+      at = 0;
     }
-    temp += taken(bytes);
+    SortedFile sum{0, true};
+    std::uint64_t freed = 0;
+    for (const std::size_t end = at + group.count; at < end; ++at) {
+      sum.bytes += files[at].bytes;
+      if (files[at].is_temporary) freed += taken(files[at].bytes);
+    }
+    merged.push_back(sum);
+    temp += taken(sum.bytes);
     passes.peak_temp_bytes = std::max(passes.peak_temp_bytes, temp);
     temp -= freed;
-    passes.moved_bytes += bytes;
-    passes.largest_bytes = std::max(passes.largest_bytes, bytes);
-    const auto at = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(first + count);
-    file_bytes[first] = bytes;
-    is_temporary[first] = true;
-    file_bytes.erase(file_bytes.begin() + at + 1, file_bytes.begin() + end);
-    is_temporary.erase(is_temporary.begin() + at + 1, is_temporary.begin() + end);
-    next = first + 1;
+    passes.moved_bytes += sum.bytes;
+    passes.largest_bytes = std::max(passes.largest_bytes, sum.bytes);
+    left -= group.count - 1;
   }
   passes.final_temp_bytes = temp;
   return passes;

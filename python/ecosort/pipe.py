@@ -63,6 +63,7 @@ class PipedSort:
         try:
             self._sort.process.stdin.write(data)
         except BrokenPipeError:
+            self._close_complete()
             self._sort.wait()
             raise
 
@@ -76,6 +77,7 @@ class PipedSort:
             self._close_complete()
             self._sort.process.stdin.close()
         except BrokenPipeError:
+            self._close_complete()
             self._sort.wait()
             raise
 
