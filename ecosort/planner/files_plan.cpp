@@ -150,7 +150,7 @@ FileGroup next_group(std::size_t files, const MergeWidth& width, std::size_t nex
   return {first, std::min({fan_in, files - first, files - fan_in + 1})};
 }
 
-FilePasses passes_of(std::vector<std::uint64_t> file_bytes, const MergeWidth& width,
+FilePasses passes_of(const std::vector<std::uint64_t>& file_bytes, const MergeWidth& width,
                      const std::function<std::uint64_t(std::uint64_t)>& temp_bytes_of) {
   struct SortedFile {
     std::uint64_t bytes = 0;

@@ -62,7 +62,7 @@ struct FileGroup {
 };
 [[nodiscard]] FileGroup next_group(std::size_t files, const MergeWidth& width, std::size_t next) noexcept;
 // `temp_bytes_of`: what a file of so many bytes takes of temporary space; whole pages of them, if it is empty.
-[[nodiscard]] FilePasses passes_of(std::vector<std::uint64_t> file_bytes, const MergeWidth& width,
+[[nodiscard]] FilePasses passes_of(const std::vector<std::uint64_t>& file_bytes, const MergeWidth& width,
                                    const std::function<std::uint64_t(std::uint64_t)>& temp_bytes_of = nullptr);
 
 // NotEnoughMemory where two files cannot be merged, or what lies between passes cannot be compressed as it should.

@@ -50,7 +50,7 @@ std::uint64_t intermediate_bytes(const planner::LinePlan& plan, const std::vecto
   std::vector<std::uint64_t> sizes;
   sizes.reserve(runs.size());
   for (const MergeInput& run : runs) sizes.push_back(bytes_of(run));
-  return planner::passes_of(std::move(sizes), {fan_in}).moved_bytes;
+  return planner::passes_of(sizes, {fan_in}).moved_bytes;
 }
 
 // A giant is passed over as long as there are others: it had better be moved once, by the last merge.
