@@ -1,7 +1,6 @@
 #include "engine/rows/merge_groups.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/errors.h"
 #include "base/memory.h"
