@@ -26,8 +26,8 @@ def require_only_written(output: Path, words: Sequence[str]) -> None:
     named = [option in _OUTPUT for option, path in _places(words) if _is_one_file(path, output)]
     if output.exists() and named != [True]:
         raise UsageError(
-            f"{output} is there before the first run, and COMMAND may read it: name it by one `-o {output}` in COMMAND; if it is an "
-            "output of before that nobody needs, remove it; if it is sorted in place, name it by --input, too"
+            f"{output} is there before the first run, and COMMAND may read it: name it by one `-o {output}` in COMMAND; remove "
+            "it if nobody needs it; if it is sorted in place, name it by --input, too"
         )
 
 

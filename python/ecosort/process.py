@@ -35,8 +35,8 @@ _PREFIXES = ("ecosort: ", "ecosort lines: ")
 class Sort:
     """A request that is being done, by `command`, or a running `ecosort COMMAND WORDS...`, such as `resume`.
 
-    `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `input_complete` is a pipe: without a byte in
-    it, the program takes the end of `stdin` for that of a process that was killed. `goal` is that of compress="auto".
+    `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `input_complete` is a pipe: without a byte
+    in it, the program takes the end of `stdin` for that of a process that was killed. `goal` is that of compress="auto".
 
     With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end. Not
     `has_stats`: the command writes no report. `fine_codes` are the exit codes that are no failure.
