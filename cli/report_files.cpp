@@ -74,7 +74,7 @@ void check_report_file(const ReportFile& report, const std::set<job::FileNumber>
     throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
-  if (job::is_one_of(report.path, inputs)) refuse_input(report);
+  if (inputs.contains({info.st_dev, info.st_ino})) refuse_input(report);
   if (::access(report.path.c_str(), W_OK) != 0)
     throw UsageError(fmt::format("{} '{}' is not writable: {}", report.option, report.path, std::strerror(errno)));
 }

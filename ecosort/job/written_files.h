@@ -18,7 +18,6 @@ struct WrittenFiles {
 // Both names lead to one file, whether or not it is there yet.
 [[nodiscard]] bool are_one_file(const std::string& one, const std::string& other);
 using io::FileNumber;
-using io::is_one_of;
 using io::numbers_of;
 // A name leads to a directory, or to a file in it, whether or not these are there yet.
 [[nodiscard]] bool is_in(const std::string& path, const std::string& directory);
